@@ -4,6 +4,7 @@ keywords -> candidates -> score -> size -> route -> read -> judge -> (refine onc
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -21,11 +22,13 @@ from tasks.asking.opening import opened_for_reading
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, asked_scope, checked_questions
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
 from tasks.reading.answer import gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
+from tasks.reading.rules import ExtractiveReader
 from tasks.step import StepKey, Workplace, chained
 from tasks.watching.watching import watched_question
 
@@ -36,18 +39,22 @@ NO_SEAT = nullcontext()
 async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT) -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
+    Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
+    quote evidence. The seconds run from here, those of a further question from the answer before.
+
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
     another request, nor where its answer is kept.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
-    where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
+    where a chat model is to read, EndpointError before all else, and ChatEndedError where the request requires one that fails.
     """
+    began = time.monotonic()
     server = chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     async with opened_for_reading(location) as snapshot:
         check_writable(location.runs)
         with ExitStack() as held:
-            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held)
+            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held, began)
             await asking.begin(questions)
             run = lineage_of_run(
                 location,
@@ -59,6 +66,7 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
             place = held.enter_context(run)
             for text in questions:
                 yield await asking.answer(text, place)
+                asking.began = time.monotonic()
 
 
 @dataclass(slots=True)
@@ -70,6 +78,7 @@ class Asking:
     server: Endpoint | None
     seat: AbstractAsyncContextManager[None]
     held: ExitStack
+    began: float
     context: AskContext | None = None
 
     async def begin(self, questions: Sequence[str]) -> None:
@@ -86,14 +95,23 @@ class Asking:
 
     def key(self, text: str) -> StepKey:
         named = self.server.model if self.server else ""
-        return self.kept.key(text, self.server, self.context.reader.model if self.context else named)
+        return self.kept.key(text, self.server, named or (self.context.reader.model if self.context else ""))
 
     async def opened(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
-        reader = self.held.enter_context(open_reader(self.server, settings, snapshot))
-        return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
+        notes: tuple[str, ...] = ()
+        try:
+            opening = open_reader(self.server, settings, snapshot, self.request.deadline(self.began))
+            reader = await asyncio.to_thread(self.held.enter_context, opening)
+        except ChatEndedError as error:
+            if self.request.require_model:
+                raise
+            reader = ExtractiveReader(settings.reading)
+            notes = (f"rules looked for the evidence, because the model could not be asked: {error}",)
+        context = await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
+        return replace(context, notes=notes)
 
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
@@ -107,7 +125,8 @@ class Asking:
     async def anew(self, text: str, key: StepKey, place: Workplace) -> Answer:
         self.context = self.context or await self.opened()
         async with self.seat:
-            return await answer_one(text, self.request, self.context, place, keep=partial(self.kept.keep, key))
+            keep = partial(self.kept.keep, key)
+            return await answer_one(text, self.request, self.context, place, began=self.began, keep=keep)
 
 
 async def answer_one(
@@ -116,23 +135,27 @@ async def answer_one(
     context: AskContext,
     place: Workplace,
     *,
+    began: float | None = None,
     recorded: bool = True,
     keep: Callable[[Answer], None] | None = None,
 ) -> Answer:
     """Answer one question and record the answer, if it is to be `recorded`: those of an evaluation are not the user's.
 
-    An answer in which no model failed is given to `keep`; without it no step remembers what it made.
+    Its seconds run from when it `began` (time.monotonic()), by default from now. An answer in which no model failed is given to
+    `keep`; without it no step remembers what it made.
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     reader = reader_module(request.reader, request.settings)
     bounds = call_bounds(request.settings, gated=reader.GATED)
+    deadline = request.deadline(time.monotonic() if began is None else began)
     with (
         watched_question(place.run_id, answer_id, request.reader) as ended,
         writing_together(replace(place, remembers=keep is not None)) as own_place,
         working_at(own_place) as steps,
-        counting_calls(answer_id, bounds) as calls,
+        counting_calls(answer_id, bounds, deadline=deadline, require_model=request.require_model) as calls,
         chained(),
     ):
+        calls.notes.extend(context.notes)
         question = await understand(answer_id, text, context)
         findings = await reader.read(question, context)
         answer = gathered(

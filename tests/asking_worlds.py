@@ -191,9 +191,9 @@ def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
     return [node.ordinal for node in context.snapshot.view.nodes_by_id(graph.ids)]
 
 
-def answer_at(context: AskContext, text: str, *, reader: str = "flow") -> Answer:
+def answer_at(context: AskContext, text: str, **asked: Any) -> Answer:
     """Ask of a small world, by the whole flow."""
-    request = AskRequest(questions=(text,), reader=reader, settings=context.settings)
+    request = AskRequest(questions=(text,), settings=context.settings, **asked)
     return asyncio.run(answer_one(text, request, context, workplace.get()))
 
 

@@ -260,6 +260,8 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "begin with # are skipped",
     )
     ask.add_argument("--fresh", action="store_true", help="ask anew, also what is kept from when the same was asked before")
+    text = "end with an error where the chat model of the settings fails or is late; without it rules quote evidence then"
+    ask.add_argument("--require-model", action="store_true", help=text)
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.add_argument(
         "--server",

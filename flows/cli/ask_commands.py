@@ -27,6 +27,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         modality=arguments.modality,
         reader=arguments.reader,
         fresh=arguments.fresh,
+        require_model=arguments.require_model,
         preset=arguments.preset,
         settings=asked_settings(arguments),
     )

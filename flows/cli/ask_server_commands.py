@@ -148,19 +148,20 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "modality": arguments.modality,
         "reader": arguments.reader,
         "fresh": arguments.fresh,
+        "require_model": arguments.require_model,
         "preset": arguments.preset,
     }
-    if arguments.settings or arguments.pages_per_answer:
+    if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:
         request["settings"] = asked_settings(arguments).model_dump(mode="json")
     return request
 
 
 def asked_settings(arguments: argparse.Namespace) -> AskSettings:
-    """Return the settings of the preset, of the user's file, and of the flag that turns one of them."""
+    """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time."""
     from tasks.settings.ask import load_settings
     from tasks.settings.base import changed
 
-    settings = load_settings(arguments.settings, arguments.preset).ask
+    settings = load_settings(arguments.settings, arguments.preset, hurry=arguments.batch is None).ask
     return changed(settings, {"pages_per_answer": arguments.pages_per_answer}) if arguments.pages_per_answer else settings
 
 

@@ -104,7 +104,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,
-        "settings": load_settings(arguments.settings, arguments.preset),
+        "settings": load_settings(arguments.settings, arguments.preset, hurry=False),
     }
     try:
         return EvaluationRequest.model_validate(asked)

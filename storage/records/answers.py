@@ -11,8 +11,8 @@ from storage.records.documents import Box, Modality
 class AnswerStatus(StrEnum):
     """What came of a question.
 
-    `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules
-    and no model read it, so that there is no answer but quotes.
+    `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules,
+    where no model read it or what it made of it is not proven, so that there is no answer but quotes.
     """
 
     ANSWERED = "answered"
@@ -138,7 +138,8 @@ class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are those that were read.
 
     `completeness` is F, the score by which their number was chosen; no probability.
-    `answer` is a model's; where none read, or nothing was found, it is empty and `answer_by` None: the citations speak.
+    `answer` is a model's; where none read, or nothing was found, it is empty and `answer_by` None: the citations speak. Beside
+    `evidence` it is not proven.
     `why` gives the reason of the status in words. `top-k` has no paths and no gate.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
     the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
@@ -167,3 +168,8 @@ class Answer:
     cached: bool = False
     refusal: Refusal | None = None
     completeness: float | None = None
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether the answer is a model's that no quote proves; what is cited is what rules found."""
+        return self.status is AnswerStatus.EVIDENCE and bool(self.answer.strip())

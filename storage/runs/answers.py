@@ -103,10 +103,14 @@ def removed_note(document: NamedDocument) -> str:
 
 
 def speaking(answer: Answer) -> list[NamedDocument]:
-    """Return the documents whose words the answer holds, in order: those it cites, and those that a path's answer is read from."""
+    """Return the documents whose words the answer holds, in order: those it cites, and those that a path's answer is read from.
+
+    The words of an answer that is not proven may be of any document that was read.
+    """
     cited = [citation.document for citation in answer.citations if citation.quote or citation.section or answer.answer]
     read = [place.document for path in answer.paths if path.answer for place in path.pages]
-    return list(dict.fromkeys([*cited, *read]))
+    shown = [place.document for place in answer.evidence_pages] if answer.is_unproven else []
+    return list(dict.fromkeys([*cited, *read, *shown]))
 
 
 def without_words(answer: Answer, gone: Collection[str]) -> Answer:
@@ -132,6 +136,8 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
 
 
 def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:
+    if answer.is_unproven:
+        return True
     cited = any(citation.document.id in gone for citation in answer.citations)
     return cited or any(path.answer and path.answer in answer.answer for path in answer.paths if _reads(path, gone))
 

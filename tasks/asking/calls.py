@@ -1,5 +1,6 @@
 """The calls of a question: counted before they are made, recorded when they end, and what went wrong with them in words."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,11 +47,19 @@ ANOTHER_STAGE = "looking again"
 class CallBook:
     """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing.
 
+    No call is waited for after the `deadline` (time.monotonic()). `require_model`: that, and the end of the run, is an error.
+    `failed`: the model is of no more use to the question. `unread`: passages were not read, or what was read out of them is not
+    proven; `unproven` are those answers, the likeliest first.
     `unchecked` are the words that a model says to see in pictures, each with the node that the picture is of.
     """
 
     answer_id: str
     bounds: Mapping[Stage, int]
+    deadline: float | None = None
+    require_model: bool = False
+    failed: bool = False
+    unread: bool = False
+    unproven: list[str] = field(default_factory=list)
     stage: Stage = Stage.FIRST
     asked: dict[Stage, set[str]] = field(default_factory=lambda: {stage: set() for stage in Stage})
     made: list[ModelCall] = field(default_factory=list)
@@ -59,6 +68,11 @@ class CallBook:
     unchecked: set[tuple[str, str]] = field(default_factory=set)
     _together: int = 0
     _back: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the model need not be asked any more: it is of no more use, or the time is up."""
+        return self.failed or (self.deadline is not None and time.monotonic() >= self.deadline)
 
     def count(self, prompts: Iterable[str]) -> None:
         """Count calls before they are made, once each however often their step is tried; raise CallBoundError where too many."""
@@ -93,9 +107,11 @@ call_book: ContextVar[CallBook] = ContextVar("call_book")
 
 
 @contextmanager
-def counting_calls(answer_id: str, bounds: Mapping[Stage, int]) -> Iterator[CallBook]:
+def counting_calls(
+    answer_id: str, bounds: Mapping[Stage, int], *, deadline: float | None = None, require_model: bool = False
+) -> Iterator[CallBook]:
     """Give the book of a question; whatever is asked inside the block, in any thread that it starts, is written there."""
-    token = call_book.set(CallBook(answer_id, bounds))
+    token = call_book.set(CallBook(answer_id, bounds, deadline, require_model))
     try:
         yield call_book.get()
     finally:

@@ -2,6 +2,7 @@
 
 import functools
 import importlib.metadata
+from collections.abc import Mapping
 from pathlib import Path
 
 from storage.artifacts import hash_bytes
@@ -24,8 +25,9 @@ EVALUATING = (
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "openai")
 
-UNDECIDING = {"budget", "prices"}
-"""What models may cost decides no answer; how long they are waited for does, where they are slow."""
+UNDECIDING: Mapping[str, bool | set[str]] = {"seconds": True, "models": {"budget", "prices"}}
+"""What models may cost decides no answer, and neither does when a question gives up, for then nothing is kept. How long they are
+waited for does, where they are slow."""
 
 
 @functools.cache
@@ -44,4 +46,4 @@ def deciding_files() -> list[Path]:
 def deciding_settings(settings: AskSettings) -> str:
     """Return, as JSON, what of the settings decides an answer; of a file of weights it is what stands in it."""
     own = read_weights(Path(settings.weights)).model_dump_json() if settings.weights else ""
-    return settings.model_dump_json(exclude={"models": UNDECIDING}) + own
+    return settings.model_dump_json(exclude=UNDECIDING) + own

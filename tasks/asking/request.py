@@ -41,10 +41,17 @@ class AskRequest(BaseModel):
     modality: Modality | None = Field(None, description="only text, tables or figures")
     reader: Reader = Field("flow", description=READERS_HELP)
     fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
+    require_model: bool = Field(
+        False, description="an error where the chat model fails, is late or has no budget left; else rules quote evidence then"
+    )
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask
     )
+
+    def deadline(self, began: float) -> float | None:
+        """Return until when a model may read for a question that began at this moment of time.monotonic(), None for ever."""
+        return None if self.settings.seconds is None else began + self.settings.seconds
 
 
 def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from storage.errors import ExpectedError
 from storage.records.documents import identify
 from tasks.asking.deciding import deciding_settings
 from tasks.evaluation.scoring import BASELINE
-from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset
+from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset, without_hurry
 from tasks.settings.base import changed
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.readers import Reader
@@ -54,8 +54,8 @@ class EvaluationRequest(BaseModel):
     )
     resamples: int = Field(RESAMPLES, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
     preset: Preset = "default"
-    settings: Annotated[AllSettings, settings_over_preset(lambda method: method)] = Field(
-        default_factory=lambda asked: method_of(asked["preset"])
+    settings: Annotated[AllSettings, settings_over_preset(without_hurry)] = Field(
+        default_factory=lambda asked: without_hurry(method_of(asked["preset"]))
     )
 
 

@@ -128,7 +128,11 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         return Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
     text = checked_questions([question.text])[0]
     request = AskRequest(
-        questions=(text,), corpus=context.snapshot.location.name, reader=context.arm.reader, settings=context.arm.ask
+        questions=(text,),
+        corpus=context.snapshot.location.name,
+        reader=context.arm.reader,
+        require_model=True,  # what rules quote in its place must not count as the model's
+        settings=context.arm.ask,
     )
     everything = context.whole_corpus and len(documents) == len(context.snapshot.documents())
     scope = Scope() if everything else Scope(documents=tuple(documents))

@@ -21,10 +21,12 @@ def chat_server_of(settings: AskSettings) -> Endpoint | None:
 
 
 @contextmanager
-def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapshot) -> Iterator[PathReader]:
+def open_reader(
+    server: Endpoint | None, settings: AskSettings, snapshot: Snapshot, until: float | None = None
+) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
-    Raises ChatEndedError where the server cannot be asked.
+    Raises ChatEndedError where the server cannot be asked, `until` that moment of time.monotonic() at the latest.
     """
     if server is None:
         yield ExtractiveReader(settings.reading)
@@ -38,7 +40,7 @@ def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapsh
     from tasks.reading.small import SmallReader
 
     cache = CallCache(calls_folder())
-    with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft) as model:
+    with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft, until=until) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
         small = settings.reading.model.forms == "small"

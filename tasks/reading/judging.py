@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from storage.records.answers import Answer, AnswerStatus, Citation, Usage
 from tasks.algorithms.flow.refinement import gate
+from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, Question, Verdict
 
@@ -14,6 +15,7 @@ STATUS_WORDS = {
     AnswerStatus.NOT_FOUND: "not found",
 }
 EVIDENCE_FOUND = "Evidence found, not read by a model:"
+NOT_PROVEN = "The model says, and no quote proves it:"
 NOTHING = "Nothing in these documents answers the question."
 WITHHELD = "The answer is not shown: it holds words of a document that was removed."
 
@@ -21,7 +23,7 @@ WITHHELD = "The answer is not shown: it holds words of a document that was remov
 def words_of(answer: Answer) -> str:
     """Return the answer, or why there is none; of evidence what stands above its quotes."""
     if answer.answer.strip():
-        return answer.answer.strip()
+        return f"{NOT_PROVEN} {answer.answer.strip()}" if answer.is_unproven else answer.answer.strip()
     if answer.status is AnswerStatus.NOT_FOUND:
         return NOTHING
     return WITHHELD if was_withheld(answer) else EVIDENCE_FOUND
@@ -29,7 +31,7 @@ def words_of(answer: Answer) -> str:
 
 def was_withheld(answer: Answer) -> bool:
     """Say whether what was found is not shown any more: a document of its was removed."""
-    if answer.status is AnswerStatus.EVIDENCE:
+    if answer.status is AnswerStatus.EVIDENCE and not answer.is_unproven:
         return not any(citation.quote for citation in answer.citations)
     return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
 
@@ -90,4 +92,6 @@ def judge(question: Question, readings: Sequence[PathReading], saturation: float
         saturation_below=settings.saturation,
         consistency_below=settings.consistency,
     )
-    return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if settings.enabled else None)
+    # Where the model is of no more use, nothing would be read of what a second routing finds.
+    refines = settings.enabled and not (context.reader.model and call_book.get().over)
+    return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if refines else None)

@@ -62,7 +62,7 @@ def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
     return replace(answer, usage=usage, cached=True)
 
 
-_at_work: dict[tuple[int, str], "asyncio.Future[Answer | None]"] = {}
+_at_work: dict[tuple[int, str, bool, float | None], "asyncio.Future[Answer | None]"] = {}
 """What is being answered in this process, by the event loop and all that decides the answer; None where that failed."""
 
 
@@ -97,7 +97,8 @@ class KeptAnswers:
         if given := await self._again(key, place):
             return given
         loop = asyncio.get_running_loop()
-        same = id(loop), key.inputs
+        # What another request makes of it is given here, too, where the two would go on alike without the model.
+        same = id(loop), key.inputs, self.request.require_model, self.request.settings.seconds
         if same in _at_work:
             made = await asyncio.shield(_at_work[same])
             return (await self._again(key, place) or given_again(made, [])) if made else await answer()

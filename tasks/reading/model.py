@@ -1,6 +1,7 @@
 """Reading with a chat model: what rules do by words, it does by reading; each duty is one prompt, each reply one form.
 
-All calls of a duty are in flight together. A call that fails by name costs what it was for, with a note; what ends the run ends it.
+All calls of a duty are in flight together. A call that fails by name costs what it was for, with a note; where nothing is left that
+the model proved, rules quote what it was to read.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
 from tasks.algorithms.text.standing import find_words
@@ -20,8 +22,9 @@ from tasks.models.chat.errors import ChatEndedError, ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import checked_quotes, proofs
 from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
-from tasks.reading.model_answer import agreed_answer, put_together
+from tasks.reading.model_answer import agreed_answer, path_of, put_together
 from tasks.reading.model_calls import ModelContext
+from tasks.reading.rules import ExtractiveReader
 from tasks.reading.shown import Shown, show_passages
 
 Pairs = Sequence[tuple[Passage, Passage]]
@@ -104,13 +107,13 @@ class ModelReader:
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
-        """Have the model answer from each path alone, of all at once; raise ChatEndedError where it reads none of them at first."""
+        """Have the model answer from each path alone, of all at once.
+
+        Where it reads none of them at first it is asked no more, or, where the question requires it, ChatEndedError is raised.
+        """
         asked = [self._reading_call(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
         values = self.context.ask([call for _, call in asked])
-        errors = [value for value in values if isinstance(value, ChatError)]
-        if errors and len(errors) == len(values) and call_book.get().stage is Stage.FIRST:
-            # An answer would say that nothing was found in what was never read.
-            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
+        heed_failures(values)
         return tuple(
             self._reading(call.item, value, shown, path) for (shown, call), value, path in zip(asked, values, paths, strict=True)
         )
@@ -142,6 +145,8 @@ class ModelReader:
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
+            book.unread = True
+            book.unproven.append(answer)
             return nothing
         return replace(nothing, answer=answer, quotes=quotes, whole=value.whole, facts=clean(value.facts))
 
@@ -182,13 +187,41 @@ class ModelReader:
         return rate(self.context, question, pairs, similarities, bridges=bridges, at_once=at_once)
 
     def synthesize(
-        self, question: Question, readings: Sequence[PathReading], _rarity: Mapping[str, float], verdict: Verdict | None
+        self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], verdict: Verdict | None
     ) -> Synthesis:
-        """Give the answer that all agree on where the gate is quiet, else have the model put one together."""
-        call_book.get().stage = Stage.LAST
+        """Give one answer of all readings.
+
+        Where nothing proven comes of it and the model did not read everything, that is what rules quote of the same paths.
+        """
+        book, settings = call_book.get(), self.context.settings.reading
+        book.stage = Stage.LAST
+        synthesis = self.one_answer(question, readings, verdict)
+        if synthesis.status is not AnswerStatus.NOT_FOUND or not book.unread or book.require_model:
+            return synthesis
+        rules = ExtractiveReader(settings)
+        quoted = rules.synthesize(question, rules.read(question, [path_of(reading) for reading in readings]), rarity, None)
+        if not (settings.unproven and book.unproven):
+            book.notes.append(f"{synthesis.why}: rules looked for the evidence")
+            return quoted
+        book.notes.append("no quote proves the answer of the model, which is shown because ask.reading.unproven is set")
+        return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
+
+    def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+        """Give what all readings agree on where the gate is quiet, else have the model put an answer together."""
         quiet = verdict is not None and verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
         return agreed or put_together(self.context, question, readings, verdict)
+
+
+def heed_failures(values: Sequence[object]) -> None:
+    """Note in the call book which paths were not read; raise ChatEndedError where none was, and the model is required."""
+    book = call_book.get()
+    errors = [value for value in values if isinstance(value, ChatError)]
+    book.unread |= bool(errors)
+    if errors and len(errors) == len(values) and book.stage is Stage.FIRST:
+        if book.require_model:
+            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
+        book.failed = True
 
 
 def _answer_missing(value: PathAnswer) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, plain_answer
+from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
@@ -29,7 +30,7 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
     reports = [_report(reading) for reading in readings]
     room = context.room("synthesis", WholeAnswer, settings.evidence_characters, question=question.text) - sum(map(len, reports))
-    first = _path(readings[0])
+    first = path_of(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
     quoted = (quote.node for reading in readings for quote in reading.quotes)
     seen = frozenset(node.id for node in quoted if node.picture is not None)
@@ -43,7 +44,7 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
 
 def _key_passages(reading: PathReading, most: int) -> list[Passage]:
     """Return what the reader cites, then the worthiest of the path, so many in all; whatever is cited is shown."""
-    path = _path(reading)
+    path = path_of(reading)
     cited = {quote.node.id: quote.node for quote in reading.quotes}
     others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
     return [*cited.values(), *others[: max(0, most - len(cited))]]
@@ -53,7 +54,7 @@ def _report(reading: PathReading) -> str:
     return f"Answer: {reading.answer}\nFacts: {reading.facts}" if reading.supported else "It found no answer."
 
 
-def _path(reading: PathReading) -> PathText:
+def path_of(reading: PathReading) -> PathText:
     assert reading.path is not None, "a model reads paths"
     return reading.path
 
@@ -75,6 +76,11 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
+    book = call_book.get()
+    consistency = equal_share(readings) if verdict is None else verdict.consistency
+    if book.failed:
+        book.unread = True
+        return most_given(question, readings, NOT_TOGETHER, consistency)
     shown, path = show_evidence(context, question, readings)
     call = context.call(
         "synthesis",
@@ -86,8 +92,8 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
         draft="answer",
     )
     (value,) = context.ask([call])
-    consistency = equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):
+        book.unread = True
         return most_given(question, readings, NOT_TOGETHER, consistency)
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
@@ -96,6 +102,8 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:
+        book.unread = True
+        book.unproven.insert(0, answer)
         return most_given(question, readings, UNPROVEN, consistency)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
     notes = () if value.whole else (f"the model found nothing for: {missing}",)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 from storage.records.documents import Passage
 from tasks.asking.calls import call_book
 from tasks.models.chat.call import ChatCall, nothing_wrong
-from tasks.models.chat.errors import ChatError
+from tasks.models.chat.errors import ChatEndedError, ChatError, NoMoreRepliesError
 from tasks.models.chat.forms import Form, largest_reply
 from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.prompts.prompt import Piece, fence, load_prompt
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=BaseModel)
 
+FAILURES_NAMED = 3
 SPARE_TOKENS = 200
 """For the framing of messages and for the form, which some servers write into the prompt."""
 
@@ -69,14 +71,18 @@ class ModelContext:
     def ask(self, calls: Sequence[ChatCall[T]]) -> list[T | ChatError]:
         """Count the calls, ask them all together, and return their values in order; what failed is noted, and stands in its place.
 
-        Raises what ends the run: ChatEndedError, StoppedError.
+        Raises StoppedError, and ChatEndedError where the question requires the model and the time is up, or the run ended.
         """
         book = call_book.get()
         book.count(call.item + call.prompt for call in calls)
         if calls:
             book.begin(calls[0].purpose, len(calls))
-        replies = self.model.ask_all(calls)
-        book.notes.extend(f"the model did not help with {reply}" for reply in replies if isinstance(reply, ChatError))
+        replies = self.model.ask_all(calls, until=book.deadline, goes_on=not book.require_model)
+        book.notes.extend(_failures(calls, replies))
+        if ended := [reply for reply in replies if isinstance(reply, NoMoreRepliesError)]:
+            if book.require_model:
+                raise ChatEndedError(f"the model was too slow with {ended[0]}")
+            book.failed = True
         return replies
 
     def room(self, prompt_name: str, form: type[Form], characters: int, *, question: str, pictures: int = 0) -> int:
@@ -106,3 +112,14 @@ class ModelContext:
     def text_of(self, node: Passage) -> str:
         section = " > ".join(node.section_path)
         return "\n".join(filter(None, [self.titles[node.document_id], section, node.caption, node.content or node.picture_text]))
+
+
+def _failures(calls: Sequence[ChatCall[T]], replies: Sequence[T | ChatError]) -> Iterator[str]:
+    """Yield a note for each reason why calls failed, with the items that it cost; eleven paths mostly fail for the same."""
+    items: dict[str, list[str]] = defaultdict(list)
+    for call, reply in zip(calls, replies, strict=True):
+        if isinstance(reply, ChatError):
+            items[str(reply).removeprefix(f"{call.item}: ")].append(call.item)
+    for reason, failed in items.items():
+        more = f" and {len(failed) - FAILURES_NAMED} more" if len(failed) > FAILURES_NAMED else ""
+        yield f"the model did not help with {', '.join(failed[:FAILURES_NAMED])}{more}: {reason}"

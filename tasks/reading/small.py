@@ -5,14 +5,14 @@ It is not asked to judge, to rate or to put answers together; what it says count
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tasks.algorithms.quotes import Coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.standing import find_words
-from tasks.asking.calls import Stage, call_book
+from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
@@ -21,7 +21,7 @@ from tasks.prompts.prompt import Piece as Shown
 from tasks.prompts.prompt import cut
 from tasks.reading.cited import YES_OR_NO, Piece, pieces_on, quote_of, quotes_on, shortened, telling_words
 from tasks.reading.forms import ShortAnswer
-from tasks.reading.model import ModelReader
+from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, equal_share, most_given
 
 NOT_ASKED = "a small model is not asked to put them together"
@@ -41,6 +41,9 @@ class SmallReader(ModelReader):
         shown = [self._nearest(path) for path in few]
         calls = [self._call(question, number, pieces) for number, pieces in enumerate(shown, 1)]
         values = self.context.ask(calls)
+        heed_failures(values)
+        # What a small model does not see may stand there.
+        call_book.get().unread = True
         read = [
             _reading(question.text, call.item, value, pieces, path, self.context.settings.reading.words)
             for call, value, pieces, path in zip(calls, values, shown, few, strict=True)
@@ -84,11 +87,8 @@ class SmallReader(ModelReader):
         item, draft = f"path {number}", "answer" if number == 1 else ""
         return self.context.call("worker_small", item, ShortAnswer, question=question.text, pieces=shown, draft=draft)
 
-    def synthesize(
-        self, question: Question, readings: Sequence[PathReading], _rarity: Mapping[str, float], _verdict: Verdict | None
-    ) -> Synthesis:
+    def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:
         """Give the answer that all agree on, else the one that most of them give, the earliest of several."""
-        call_book.get().stage = Stage.LAST
         return agreed_answer(readings) or most_given(question, readings, NOT_ASKED, equal_share(readings))
 
 
@@ -104,7 +104,9 @@ def _reading(
         return nothing
     proving = proving_pieces(question, answer, value.quote, pieces)
     if not proving:
-        call_book.get().notes.append(f"the answer of {item} does not count: nothing that the model was shown says it")
+        book = call_book.get()
+        book.notes.append(f"the answer of {item} does not count: nothing that the model was shown says it")
+        book.unproven.append(answer)
         return nothing
     quote = quote_of(proving[0].node, proving[0].text, path)
     return replace(nothing, answer=answer, quotes=(shortened(quote, proving[0], path.rarity, most_words),))

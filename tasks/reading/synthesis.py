@@ -68,12 +68,11 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
         )
         for path, reading in zip(best.paths, best.readings, strict=True)
     )
-    by_weights = not context.reader.model and context.settings.routing.network == "pages"
-    refusal = doubt(question, graph, scores, context) if by_weights else None
+    synthesis = context.reader.synthesize(question, best.readings, scores.rarity, best.verdict)
+    by_rules = not context.reader.model or (synthesis.status is AnswerStatus.EVIDENCE and not synthesis.answer)
+    refusal = doubt(question, graph, scores, context) if by_rules and context.settings.routing.network == "pages" else None
     if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
         synthesis = not_found(lost_names(question, best.readings), refusal)
-    else:
-        synthesis = context.reader.synthesize(question, best.readings, scores.rarity, best.verdict)
     synthesis = in_the_wrong_language(synthesis, question, scores)
     missing = tuple(f"nothing in what was asked is called {name}" for name in scores.unknown)
     sized, refused = best.sized, refusal is not None and refusal.refuses

@@ -168,6 +168,9 @@ class ReadingOutSettings(Settings):
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
     )
+    unproven: bool = Field(
+        False, description="true: what a model answers without a quote that proves it is shown, marked as such, above the evidence"
+    )
     whole_support: float = 0.5  # share of what is asked, by the words' rarity, from which on a quote answers all of it
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
     words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
@@ -188,6 +191,12 @@ class AskSettings(Settings):
 
     pages_per_answer: PagesPerAnswer = Field(
         5, description="pages that an answer stands on, on average; how many each takes is decided by their probabilities"
+    )
+    seconds: float | None = Field(
+        120.0,
+        gt=0,
+        le=86400,
+        description="what a model has not read by then is left unread, and rules quote; --batch and evaluate wait without end",
     )
     weights: str = Field("", description="a file that `flowreader evaluate fit` wrote; empty: the weights that are shipped")
     keywords: bool = False  # a model that reads names more words to look for: the paper (B.1); they add nothing to the question's
@@ -258,11 +267,17 @@ def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValid
     return BeforeValidator(over)
 
 
-def load_settings(path: Path | None, preset: Preset = "default") -> AllSettings:
+def without_hurry(method: AllSettings) -> AllSettings:
+    """Return the method for questions that nobody waits for: no deadline, unless settings over it name one."""
+    return changed(method, {"ask.seconds": None})
+
+
+def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool = True) -> AllSettings:
     """Return the settings of a TOML file, if any, over a preset; SettingsError where a name is unknown or a value out of bounds."""
     try:
         given = tomllib.loads(path.read_text("utf-8")) if path else {}
-        settings = AllSettings.model_validate(turned(method_of(preset), given))
+        method = method_of(preset) if hurry else without_hurry(method_of(preset))
+        settings = AllSettings.model_validate(turned(method, given))
         if path and settings.ask.weights:
             # Named next to the settings, wherever the command is run, and read by the service of this machine, too.
             return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})

@@ -108,6 +108,18 @@ def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, mo
     assert "did not let its run begin" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
+def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(small, monkeypatch):
+    by_model = {"settings": {"seconds": 1.0, "reading": {"by": "model"}}, "fresh": True}
+    with socket.create_server(("127.0.0.1", 0)) as hung:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", f"http://127.0.0.1:{hung.getsockname()[1]}/v1")
+        began = time.monotonic()
+        (answer,) = client().post("/ask", json=WEIGHT["json"] | by_model).json()["answers"]
+        said = error(client().post("/ask", json=WEIGHT["json"] | by_model | {"require_model": True}), 503)
+        assert time.monotonic() - began < 2 * (1 + 5)
+    assert answer["status"] == "evidence" and "because the model could not be asked: no chat server" in answer["notes"][0]
+    assert "did not list its models" in said["what"]
+
+
 def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(small, home):
     async def world():
         service, heard = intake(), []

@@ -11,6 +11,9 @@ from dataclasses import replace
 import pytest
 
 from flows.ask import ask
+from flows.display.answer_tables import show_answer
+from flows.display.output import Output
+from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
@@ -18,6 +21,7 @@ from storage.runs.log import EntryKind
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError
+from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import flowreader
@@ -94,49 +98,114 @@ def test_whatever_call_fails_there_is_an_answer_and_a_note(context, form):
     assert form != "WholeAnswer" or answer.status is AnswerStatus.PARTIAL
 
 
-@pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.ERROR, Misbehaviour.TOO_LONG])
-def test_where_no_path_can_be_read_at_all_the_question_ends_instead_of_finding_nothing(context, how):
-    def misbehave(request):
-        return how if request.form == "PathAnswer" else None
+def quoted(answer):
+    return [(cited.node_id, cited.quote) for cited in answer.citations]
 
+
+def misreading(how):
+    return lambda request: how if request.form == "PathAnswer" else None
+
+
+ENDING = (Misbehaviour.UNAUTHORISED, Misbehaviour.QUOTA, Misbehaviour.WRONG_MODEL)
+
+
+@pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.ERROR, Misbehaviour.TOO_LONG, *ENDING])
+def test_where_no_path_can_be_read_rules_quote_what_they_would_have_quoted_without_a_model(context, how):
+    by_rules = answer_at(context, QUESTION)
+    with read_by(context, DEPTH, misbehave=misreading(how)) as (place, server):
+        answer = answer_at(place, QUESTION)
+    assert (answer.status, answer.answer, answer.answer_by) == (AnswerStatus.EVIDENCE, "", None)
+    assert quoted(answer) == quoted(by_rules) and answer.why == by_rules.why
+    assert answer.notes[0].startswith("the model did not help with path 1 of") and answer.gate.triggered == ""
+    assert set(forms(server)) == {"PathAnswer"}, "nothing more is asked, and nothing is routed again"
+
+
+@pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.ERROR, Misbehaviour.TOO_LONG])
+def test_where_the_model_is_required_and_no_path_can_be_read_the_question_ends(context, how):
     before = len(answers_kept(context.snapshot.location))
     with (
-        read_by(context, DEPTH, misbehave=misbehave) as (place, _),
+        read_by(context, DEPTH, misbehave=misreading(how)) as (place, _),
         pytest.raises(ChatEndedError, match=r"could read none of the . paths, the first: path 1 of"),
     ):
-        answer_at(place, QUESTION)
+        answer_at(place, QUESTION, require_model=True)
     assert len(answers_kept(context.snapshot.location)) == before
 
 
-def test_a_budget_that_is_reached_ends_the_question_and_more_of_it_goes_on_from_there(context):
-    before = len(answers_kept(context.snapshot.location))
+def test_where_the_budget_is_reached_what_was_read_counts_and_more_of_it_goes_on_from_there(context):
     with read_by(context, DEPTH, settings=model_settings(models={"budget": {"calls": 2}})) as (place, server):
-        with pytest.raises(BudgetReachedError, match="budget"):
-            answer_at(place, QUESTION)
-        assert server.calls == 2 and len(answers_kept(context.snapshot.location)) == before
-    with read_by(context, DEPTH) as (place, server):
         answer = answer_at(place, QUESTION)
-    assert answer.answer == "20 metres" and answer.usage.cached >= 1
-    assert answer.usage.calls + answer.usage.cached == len(answer.paths)
+        assert server.calls == 2
+    assert answer.answer == "20 metres" and len({cited.page for cited in answer.citations}) == 2
+    assert any("budget of 2 calls is reached" in note for note in answer.notes)
+    with read_by(context, DEPTH) as (place, _):
+        answer = answer_at(place, QUESTION)
+    assert answer.answer == "20 metres" and answer.usage.cached == 2
+    assert answer.usage.calls + answer.usage.cached == len(answer.paths) and answer.notes == ()
 
 
-def test_a_server_that_leaves_in_the_middle_ends_the_question_and_keeps_no_half_answer(context):
-    before = len(answers_kept(context.snapshot.location))
+def test_without_any_budget_there_is_evidence_or_where_the_model_is_required_an_error(context):
+    question = "How deep is the harbour of island 4?"
+    with read_by(context, DEPTH, settings=model_settings(models={"budget": {"calls": 0}})) as (place, server):
+        answer = answer_at(place, question)
+        with pytest.raises(BudgetReachedError, match="budget of 0 calls"):
+            answer_at(place, question, require_model=True)
+    assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and server.calls == 0
+
+
+def test_a_server_that_leaves_in_the_middle_leaves_the_evidence(context):
     with read_by(context, DEPTH) as (place, server):
         server.go_away()
+        answer = answer_at(place, QUESTION)
         with pytest.raises(ChatEndedError, match="takes no connection"):
-            answer_at(place, QUESTION)
+            answer_at(place, QUESTION, require_model=True)
         server.come_back()
-    assert len(answers_kept(context.snapshot.location)) == before
+    assert answer.status is AnswerStatus.EVIDENCE and quoted(answer)
+    assert any("takes no connection" in note for note in answer.notes)
 
 
-@pytest.mark.parametrize("how", [Misbehaviour.UNAUTHORISED, Misbehaviour.QUOTA, Misbehaviour.WRONG_MODEL])
-def test_what_no_call_can_pass_ends_the_question(context, how):
+SLOW = model_settings(seconds=1.0, models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}})
+
+
+def test_paths_that_were_read_in_time_count_and_the_others_are_cut(context):
     def misbehave(request):
-        return how if request.form == "PathAnswer" else None
+        return Misbehaviour.HANG if "island 3 " in request.prompt else None
 
-    with read_by(context, DEPTH, misbehave=misbehave) as (place, _), pytest.raises(ChatEndedError) as error:
-        answer_at(place, QUESTION)
+    with read_by(context, DEPTH, settings=SLOW, misbehave=misbehave) as (place, _):
+        began = time.monotonic()
+        answer = answer_at(place, QUESTION)
+        assert time.monotonic() - began < 3
+    assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED)
+    assert quoted(answer) and 3 not in {cited.page for cited in answer.citations}
+    (note,) = answer.notes
+    assert note.startswith("the model did not help with path ") and note.endswith("ask.seconds gives it more")
+
+
+def test_a_model_that_is_too_slow_leaves_the_evidence_or_where_it_is_required_an_error(context):
+    with read_by(context, DEPTH, settings=SLOW, misbehave=lambda _: Misbehaviour.HANG) as (place, server):
+        began = time.monotonic()
+        answer = answer_at(place, QUESTION)
+        with pytest.raises(ChatEndedError, match="too slow with path 1 of"):
+            answer_at(place, QUESTION, require_model=True)
+        assert time.monotonic() - began < 5 and server.calls == 2 * len(answer.paths)
+    assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and len(answer.notes) == 2
+    assert answer.usage.calls == len(answer.paths), "what was cut was asked all the same"
+
+
+def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_marked_wherever_it_stands(context, capsys):
+    place = replace(context, scope=Scope(documents=(document_id("hostile"),)))
+    with read_by(place, Obedient({}), settings=model_settings(reading={"unproven": True})) as (place, _):
+        answer = answer_at(place, QUESTION)
+    assert (answer.status, answer.answer_by) == (AnswerStatus.EVIDENCE, "model") and answer.answer.startswith("HACKED")
+    assert any("no quote proves the answer of the model" in note for note in answer.notes)
+    show_answer(answer, Output(as_json=False), with_question=False)
+    assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
+    assert "The model says, and no quote proves it: HACKED" in render_report(answer, place.snapshot, kept_artifacts()).html
+
+
+@pytest.mark.parametrize("how", ENDING)
+def test_what_no_call_can_pass_ends_the_question_where_the_model_is_required(context, how):
+    with read_by(context, DEPTH, misbehave=misreading(how)) as (place, _), pytest.raises(ChatEndedError) as error:
+        answer_at(place, QUESTION, require_model=True)
     failed = {step.error.split(":")[0]: step.step for step in run_of(context.snapshot.location).steps() if step.error}
     assert failed[error.type.__name__] == "read"
 
@@ -175,7 +244,8 @@ def test_what_a_model_was_not_shown_is_no_evidence_even_where_it_obeys_a_documen
     place = replace(context, scope=Scope(documents=(document_id("hostile"),)))
     with read_by(place, Obedient({})) as (place, server):
         answer = answer_at(place, QUESTION)
-    assert answer.status is AnswerStatus.NOT_FOUND and "HACKED" not in answer.answer and answer.citations == ()
+    assert answer.status is AnswerStatus.EVIDENCE and answer.answer == ""
+    assert {cited.node_id for cited in answer.citations} <= {node.id for node in HOSTILE.nodes}
     assert not any(path.answer for path in answer.paths) and server.calls <= 47
     assert any("named nothing that it was shown" in note for note in answer.notes)
 
@@ -213,10 +283,26 @@ def test_people_see_the_calls_their_tokens_and_what_went_wrong(own_home, setting
     assert {entry["outcome"] for entry in run_of(corpus_location("small")).entries if entry["kind"] == "call"} == {"cached"}
 
 
-def test_a_server_that_is_not_there_is_one_clear_error(own_home, settings_file, monkeypatch):
+def test_where_no_server_is_there_rules_read_and_the_answer_is_not_kept(own_home, settings_file, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
+    command = ("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json")
+    by_rules = json.loads(flowreader(*command[:4], "--json", home=own_home, check=0).stdout)
+    answers = [json.loads(flowreader(*command, home=own_home, check=0).stdout) for _ in range(2)]
+    for answer in answers:
+        assert answer["status"] == "evidence" and answer["citations"] == by_rules["citations"] and not answer["cached"]
+        assert answer["notes"][0].startswith("rules looked for the evidence, because the model could not be asked: no chat server")
+    with chat_server(Reader({"1,150": "1,150 MW"})) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        answer = json.loads(flowreader(*command, home=own_home, check=0).stdout)
+    assert (answer["answer"], answer["answer_by"], answer["cached"]) == ("1,150 MW", "model", False)
+
+
+def test_a_server_that_is_not_there_is_one_clear_error_where_the_model_is_required(own_home, settings_file, monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     runs = len(list(corpus_location("small").runs.glob("ask-*")))
-    done = flowreader("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json", home=own_home, check=2)
+    command = ("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json", "--require-model")
+    done = flowreader(*command, home=own_home, check=2)
     told = json.loads(done.stdout or done.stderr)["error"]
     assert "no chat server" in told["what"] and "FLOWREADER_CHAT_BASE_URL" in told["remedy"]
     assert len(list(corpus_location("small").runs.glob("ask-*"))) == runs

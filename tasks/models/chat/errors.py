@@ -55,6 +55,10 @@ class RejectedCallError(ChatError):
     outcome = Outcome.REJECTED
 
 
+class NoMoreRepliesError(ChatError):
+    """Neither this item nor another gets a reply: the time of the question is up, or the run ended and the caller goes on."""
+
+
 class ChatEndedError(ExpectedError):
     """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
 

@@ -24,14 +24,16 @@ from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
     ChatEndedError,
     ChatError,
+    ChatServerDownError,
     InvalidReplyError,
+    NoMoreRepliesError,
     Outcome,
     RefusedReplyError,
     RejectedCallError,
 )
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
-from tasks.models.chat.service import STOP_POLL_SECONDS, ChatService, borrow, give_back, on_the_loop
+from tasks.models.chat.service import STOP_POLL_SECONDS, ChatService, borrow, give_back, in_time, on_the_loop
 from tasks.models.chat.stream import Completion, Draft
 from tasks.models.endpoints import Endpoint
 from tasks.models.faults import without_key
@@ -52,14 +54,19 @@ def open_chat(
     cache: CallCache,
     listener: Callable[[ModelCall], None] = lambda _call: None,
     drafts: Callable[[str], None] = lambda _text: None,
+    until: float | None = None,
 ) -> ChatModel:
     """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
 
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
-    thread, in the context that the call was asked from. Raises ChatServerDownError, within 5 s, where nothing answers,
-    UnknownModelError or ChatRefusedError where the server is of no use to us.
+    thread, in the context that the call was asked from. Raises ChatServerDownError, within 5 s, where nothing answers, and by
+    `until` (time.monotonic()) whatever it does; UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
-    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener, drafts)
+    try:
+        service = on_the_loop(borrow(endpoint, settings, until)).result()
+    except NoMoreRepliesError as error:
+        raise ChatServerDownError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
+    return ChatModel(service, endpoint, settings, cache, listener, drafts)
 
 
 class ChatModel:
@@ -94,11 +101,12 @@ class ChatModel:
         """Let the server go; calls in flight are cut, those that wait are not sent, and both end with ChatEndedError."""
         on_the_loop(self._close()).result()
 
-    def ask_all(self, calls: Sequence[ChatCall[T]]) -> list[T | ChatError]:
+    def ask_all(self, calls: Sequence[ChatCall[T]], *, until: float | None = None, goes_on: bool = False) -> list[T | ChatError]:
         """Ask all together and return the values in the order of the calls, an error in the place of each that got none.
 
-        Blocks this thread. Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it: both after
-        the calls in flight have come back, whose replies are in the cache then.
+        Blocks this thread; calls that are in flight at the moment `until` of time.monotonic() are cut. Raises ChatEndedError where
+        the run cannot go on, StoppedError where the user ended it: both after the calls in flight have come back, whose replies are
+        in the cache then. Where the caller `goes_on` without the model, the end of the run stands in the place of each call, too.
         """
         keys = [call_key(call, model=self.name, settings=self._settings) for call in calls]
         wanted: defaultdict[str, list[str]] = defaultdict(list)
@@ -107,12 +115,12 @@ class ChatModel:
         kept = {subject: self._kept.find(subject, of_subject) for subject, of_subject in wanted.items()}
         cached = [self._recalled(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
         missing = [place for place, value in enumerate(cached) if value is None]
-        asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing]))
+        asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing], until, goes_on))
         return [value if value is not None else next(asked) for value in cached]
 
-    def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
+    def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]], until: float | None, goes_on: bool) -> list[T | ChatError]:
         """Ask those that are not in the cache; wait, and look whether the user ends it."""
-        work = on_the_loop(self._ask_side_by_side(calls))
+        work = on_the_loop(self._ask_side_by_side(calls, until, goes_on))
         while not wait([work], timeout=STOP_POLL_SECONDS).done:
             if stop_requested():
                 self._end = self._end or StoppedError()
@@ -121,7 +129,9 @@ class ChatModel:
                     raise StoppedError
         return work.result()
 
-    async def _ask_side_by_side(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
+    async def _ask_side_by_side(
+        self, calls: Sequence[tuple[ChatCall[T], str]], until: float | None, goes_on: bool
+    ) -> list[T | ChatError]:
         """Ask by as many workers as there may be calls in flight: a run with many calls does not fill the queue for all others."""
         replies: dict[int, T | ChatError] = {}
         waiting = enumerate(calls)
@@ -129,9 +139,13 @@ class ChatModel:
         async def work() -> None:
             for place, (call, key) in waiting:
                 try:
-                    replies[place] = await self._ask(call, key)
+                    replies[place] = await self._ask(call, key, until)
                 except ChatError as error:
                     replies[place] = error
+                except ChatEndedError as error:
+                    if not goes_on:
+                        raise
+                    replies[place] = NoMoreRepliesError(str(error)).about(call.item)
 
         workers = min(len(calls), self._settings.limits.in_flight)
         ended = [error for error in await asyncio.gather(*(work() for _ in range(workers)), return_exceptions=True) if error]
@@ -152,27 +166,27 @@ class ChatModel:
         self._note(call, key, Tally(), 0.0, Outcome.CACHED, "")
         return value
 
-    async def _ask(self, call: ChatCall[T], key: str) -> T:
+    async def _ask(self, call: ChatCall[T], key: str, until: float | None) -> T:
         """Get one reply and keep it; whatever happens, call the listener."""
-        tally, outcome, problem = Tally(), Outcome.ENDED, "the run ended first"
-        async with self._service.places:
-            began = time.monotonic()
-            try:
+        tally, outcome, problem, began = Tally(), Outcome.ENDED, "the run ended first", time.monotonic()
+        try:
+            async with in_time(until), self._service.places:
+                began = time.monotonic()
                 self._require_going()
                 value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 await self._keep(call.subject, key, kept)
-                outcome, problem = Outcome.OK, ""
-                return value
-            except ChatError as error:
-                outcome, problem = error.outcome, str(error.about(call.item))
-                raise
-            except Exception as error:  # a server that is down, a budget, a full disk: what costs money must not go on
-                self._end, problem = self._end or error, str(error)
-                raise
-            finally:
-                if tally.attempts or outcome != Outcome.ENDED:
-                    self._note(call, key, tally, time.monotonic() - began, outcome, problem)
+            outcome, problem = Outcome.OK, ""
+            return value
+        except ChatError as error:
+            outcome, problem = error.outcome, str(error.about(call.item))
+            raise
+        except Exception as error:  # a server that is down, a budget, a full disk: what costs money must not go on
+            self._end, problem = self._end or error, str(error)
+            raise
+        finally:
+            if tally.attempts or outcome != Outcome.ENDED:
+                self._note(call, key, tally, time.monotonic() - began, outcome, problem)
 
     async def _keep(self, subject: str, key: str, reply: CachedReply) -> None:
         """Keep a reply, once more where that failed in passing: it was paid for, and what fails here ends the run."""

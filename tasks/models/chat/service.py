@@ -2,13 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
+from tasks.models.chat.errors import (
+    ChatError,
+    ChatServerDownError,
+    ContextTooLongError,
+    NoMoreRepliesError,
+    UnknownModelError,
+)
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
@@ -34,6 +41,23 @@ def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
 
 STOP_POLL_SECONDS = 0.2
 """How often a thread that waits for a server looks whether the user ends it."""
+
+
+@asynccontextmanager
+async def in_time(until: float | None) -> AsyncIterator[None]:
+    """Cut what is inside at that moment of time.monotonic() and raise NoMoreRepliesError, at once where it is past; None: never."""
+    left = None if until is None else until - time.monotonic()
+    late = NoMoreRepliesError("no reply came in the time that the question has; ask.seconds gives it more")
+    if left is not None and left <= 0:
+        raise late
+    try:
+        async with asyncio.timeout(left) as deadline:
+            yield
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise late from None
+
 
 Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManager[None]]
 """What a request is sent inside: it may have it wait, or raise what ends the run; the number is of the calls that begin."""
@@ -160,10 +184,13 @@ _shared: dict[tuple[Endpoint, ModelSettings], ChatService] = {}
 _opening = asyncio.Lock()
 
 
-async def borrow(endpoint: Endpoint, settings: ModelSettings) -> ChatService:
-    """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
+async def borrow(endpoint: Endpoint, settings: ModelSettings, until: float | None) -> ChatService:
+    """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits.
+
+    Raises NoMoreRepliesError where it is not open by then, by time.monotonic().
+    """
     key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
-    async with _opening:
+    async with in_time(until), _opening:
         service = _shared.get(key)
         if service is None or service.given_up:
             service = ChatService(endpoint, settings)

@@ -79,9 +79,11 @@ def test_programs_get_one_object_with_every_part(call, reader):
 def test_a_batch_is_answered_one_object_a_line_in_its_order_by_one_run(call, tmp_path):
     path, before = tmp_path / "questions.txt", runs()
     path.write_text(f'{COAST}\n\n{{"question": "{WEIGHT}", "id": 7}}\n"{TORQUE}"\n')
-    answers = told(call, "ask", "--batch", path)
+    answers = told(call, "ask", "--batch", path, "--fresh")
     assert [answer["question"] for answer in answers] == [COAST, WEIGHT, TORQUE]
     assert len({answer["answer_id"] for answer in answers}) == 3 and runs() == before + 1
+    (alone,) = told(call, "ask", COAST, "--fresh")
+    assert [answer["settings"]["seconds"] for answer in (*answers, alone)] == [None, None, None, 120.0]
     said = call("ask", "--batch", path).out
     assert said.index(COAST) < said.index("1,150") < said.index(WEIGHT) < said.index(TORQUE)
 

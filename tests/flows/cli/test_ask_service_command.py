@@ -33,7 +33,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",
-        "fresh": True, "preset": "default",
+        "fresh": True, "require_model": False, "preset": "default",
         "questions": ["How deep?"],
     }  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_a_batch_is_asked_side_by_side_and_given_in_its_order_as_it_came(monkeyp
     with service(slowly_in_reverse(ANSWERS), monkeypatch) as running:
         assert main(["ask", "--batch", str(batch), "--server", "--json"]) == 0
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == list(ANSWERS.values())
-    assert len(running.heard) == 3
+    assert [asked["settings"]["seconds"] for *_, asked in running.heard] == [None] * 3, "a batch has time"
 
 
 def test_settings_go_along_as_json(monkeypatch, capsys, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.catalog.removals import note_removals, removal_of
-from storage.records.answers import NamedDocument
+from storage.records.answers import AnswerStatus, NamedDocument
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import (
@@ -154,6 +154,14 @@ def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted,
         assert {note for note in kept.notes if "removed" in note} == {removed_note(named(name)) for name in gone if name in quoted}
         assert (kept == whole) == (not set(gone) & set(quoted))
         assert without_words(kept, {document_id(name) for name in gone}) is kept
+
+
+def test_an_answer_that_is_not_proven_may_hold_words_of_whatever_was_read():
+    unproven = replace(answer("report"), status=AnswerStatus.EVIDENCE, evidence_pages=answer("report", "paper").evidence_pages)
+    assert unproven.is_unproven and not answer("report").is_unproven and not replace(unproven, answer="").is_unproven
+    bare = without_words(unproven, {PAPER})
+    assert (bare.answer, bare.why, bare.citations, bare.paths) == ("", "", unproven.citations, unproven.paths)
+    assert bare.notes == ("the quoted document paper.pdf was removed",) and without_words(bare, {PAPER}) is bare
 
 
 def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():

@@ -26,6 +26,7 @@ from tasks.evaluation.asking import (
     batches,
     recalled,
 )
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
 from tasks.progress import listening
 from tasks.reading.choice import open_reader
@@ -33,7 +34,7 @@ from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
 from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
-from tests.chat_server import chat_server
+from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS
 from tests.scripted_answers import Reader, model_settings
 from tests.storage import worlds
@@ -164,6 +165,19 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
                 assert recalled([TIDE], by_model) == {"tide": asked}
                 assert asked.answer.startswith("twice a day") and asked.calls > 0 and asked.input_tokens > asked.output_tokens > 0
         assert {request.body["model"] for request in server.requests} == {"small", "large"}
+
+
+def test_where_the_model_reads_nothing_the_evaluation_stops_and_nothing_counts_that_rules_quote(corpus, kept):
+    arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
+    with (
+        chat_server(Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as server,
+        asking_context(corpus, kept, arm=arm) as context,
+        open_reader(Endpoint(server.base_url), arm.ask, context.snapshot) as reader,
+    ):
+        by_model = replace(context, reader=reader)
+        with pytest.raises(ChatEndedError, match="could read none of"):
+            asked_all([TIDE], by_model)
+        assert recalled([TIDE], by_model) == {}
 
 
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):

@@ -1,20 +1,24 @@
 """The gate looks at support, then saturation, then consistency, and its verdict stands in the lineage."""
 
+import time
 from dataclasses import dataclass, replace
 
 import pytest
 
 from storage.records.answers import AnswerStatus, Usage
 from tasks.algorithms.flow.refinement import Trigger
+from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathReading
 from tasks.reading.judging import (
     EVIDENCE_FOUND,
+    NOT_PROVEN,
     NOTHING,
     WITHHELD,
     calls_in_words,
     judge,
     money_in_words,
     verdict_of,
+    was_withheld,
     words_of,
 )
 from tasks.settings.ask import AskSettings
@@ -33,10 +37,12 @@ from tests.storage.answer_worlds import answer
 )
 def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, verdict, silent, erased):
     given = replace(answer("report"), status=status, why="so")
-    assert (words_of(given), verdict_of(given)) == ("words of report", f"{verdict}: so")
+    unproven = f"{NOT_PROVEN} " if status is AnswerStatus.EVIDENCE else ""
+    assert (words_of(given), verdict_of(given)) == (f"{unproven}words of report", f"{verdict}: so")
     bare = replace(given, answer="", why="")
     assert (words_of(bare), verdict_of(bare)) == (silent, verdict)
     assert words_of(replace(bare, citations=(replace(given.citations[0], quote=""),))) == erased
+    assert was_withheld(replace(bare, citations=())) == (erased is WITHHELD) and not was_withheld(replace(given, citations=()))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,7 @@ class Agreeing:
 
     agreement: float
     seen: list[int]
+    model: str = "agreeing"
 
     def consistency(self, _question, readings):
         self.seen.append(len(readings))
@@ -74,10 +81,11 @@ def context(tmp_path_factory):
         yield context
 
 
-def judged(context, *answers, saturation=1.0, agreement=1.0, gate=None):
+def judged(context, *answers, saturation=1.0, agreement=1.0, gate=None, **book):
     reader = Agreeing(agreement, [])
     place = replace(context, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
-    verdict = judge(asked("the tide", context), [PathReading(answer, ()) for answer in answers], saturation, place)
+    with counting_calls("a", {}, **book):
+        verdict = judge(asked("the tide", context), [PathReading(answer, ()) for answer in answers], saturation, place)
     assert reader.seen == [sum(map(bool, answers))]
     return verdict
 
@@ -103,6 +111,11 @@ def test_the_gravest_reason_fires_and_only_that(context, answers, saturation, ag
 def test_a_gate_that_is_switched_off_sees_and_does_nothing(context):
     verdict = judged(context, saturation=0.1, agreement=0.2, gate={"enabled": False})
     assert verdict.trigger is None and (verdict.saturation, verdict.consistency) == (0.1, 0.2)
+
+
+def test_where_the_time_is_up_nothing_more_is_looked_for(context):
+    assert judged(context, deadline=time.monotonic()).trigger is None
+    assert judged(context, deadline=time.monotonic() + 60).trigger is Trigger.NO_SUPPORT
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,36 @@ def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_
     assert found.notes == (f"of the paths' answers the one that most of them give stands here: {UNPROVEN}",)
 
 
-def test_where_no_path_answers_an_answer_that_nothing_proves_is_not_given_either(context):
-    found, _, book = answered(context, UNPROVEN_ANSWER, (4,))
-    assert (found.status, book.left_out) == (AnswerStatus.NOT_FOUND, 1) and UNPROVEN in found.why
+RULES_QUOTE = ("The harbour is 20 metres deep.",)
+
+
+def test_where_no_path_answers_rules_quote_in_place_of_an_answer_that_nothing_proves(context):
+    found, _, book = answered(context, UNPROVEN_ANSWER, (4,), (0, 2), facts={})
+    assert (found.answer, found.status, book.left_out) == ("", AnswerStatus.EVIDENCE, 1)
+    assert tuple(quote.text for quote in found.quotes) == RULES_QUOTE
+    assert f"no path answers by itself, and {UNPROVEN}: rules looked for the evidence" in book.notes
+    nothing, _, book = answered(context, UNPROVEN_ANSWER, (4,))
+    assert nothing.status is AnswerStatus.NOT_FOUND and "holds a word" in nothing.why and any(UNPROVEN in n for n in book.notes)
+
+
+def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_says_so(context):
+    shown = model_settings(reading={"unproven": True})
+    found, _, book = answered(context, UNPROVEN_ANSWER, (4,), (0, 2), facts={}, settings=shown)
+    assert (found.answer, found.status) == ("99 metres", AnswerStatus.EVIDENCE) and "no quote proves" in book.notes[-1]
+    assert tuple(quote.text for quote in found.quotes) == RULES_QUOTE
+    wild = {
+        "PathAnswer": path_answer("98 metres", [{"passage": "n9", "quote": "98"}]),
+        "WholeAnswer": whole_answer("", kind="none"),
+    }
+    with reading(context, Reader({}, instead=wild), (3,), settings=shown) as scene:
+        assert scene.synthesized().answer == "98 metres", "that of a path, where none was put together"
+
+
+def test_where_the_model_is_required_what_it_did_not_prove_is_not_found(context):
+    with reading(context, Reader({}, instead={"WholeAnswer": UNPROVEN_ANSWER}), (0, 2)) as scene:
+        scene.book.require_model = True
+        found = scene.synthesized()
+    assert found.status is AnswerStatus.NOT_FOUND and UNPROVEN in found.why
 
 
 def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
@@ -182,6 +209,8 @@ def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree
     assert by_words.why == "3 paths support an answer, of 3 that were read; not all of them agree"
 
 
-def test_where_no_path_answers_and_nothing_is_put_together_nothing_is_found(context):
-    found, _, _ = answered(context, None, (4,), misbehave=lambda r: Misbehaviour.REFUSAL if r.form == "WholeAnswer" else None)
-    assert found.status is AnswerStatus.NOT_FOUND and "did not put them together" in found.why
+def test_where_no_path_answers_and_nothing_is_put_together_rules_quote(context):
+    refusing = {"misbehave": lambda request: Misbehaviour.REFUSAL if request.form == "WholeAnswer" else None}
+    found, _, book = answered(context, None, (4,), (0,), facts={}, **refusing)
+    assert found.status is AnswerStatus.EVIDENCE and tuple(quote.text for quote in found.quotes) == RULES_QUOTE
+    assert "did not put them together" in book.notes[-1]

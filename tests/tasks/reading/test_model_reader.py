@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from storage.records.answers import AnswerStatus
 from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import ChatEndedError
@@ -64,9 +65,22 @@ def test_of_a_worker_that_quotes_badly_the_cited_passage_may_prove_the_answer(co
 
 def test_a_supported_answer_that_is_empty_is_asked_for_once_more(context):
     with reading(context, Reader({}, instead={"PathAnswer": path_answer(" ")}), (0,), (4,)) as scene:
+        scene.book.require_model = True
         with pytest.raises(ChatEndedError, match=r"none of the 2 paths, .*the answer is empty"):
             scene.read()
         assert scene.server.calls == 4 and sum(request.is_second_chance for request in scene.server.requests) == 2
+
+
+def test_where_no_path_can_be_read_the_model_is_asked_no_more_and_one_note_says_why(context):
+    with reading(context, Reader({}), *[(place,) for place in range(5)], misbehave=lambda _: Misbehaviour.REFUSAL) as scene:
+        found = scene.read()
+        assert not any(one.supported for one in found) and scene.book.over
+        assert scene.synthesized(found).status is AnswerStatus.EVIDENCE and scene.server.calls == 5
+    (note, looked) = scene.book.notes
+    assert note == (
+        "the model did not help with path 1 of 5, path 2 of 5, path 3 of 5 and 2 more: the model declined: I would rather not."
+    )
+    assert looked.endswith("rules looked for the evidence")
 
 
 def test_a_second_pass_that_is_not_read_leaves_the_first(context):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tasks.asking.deciding import deciding_settings
 from tasks.asking.request import AskRequest
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.request import EvolveRequest, IngestRequest
@@ -80,6 +81,17 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
     assert type(loaded.for_ingest()) is IngestSettings and loaded.for_ingest().limits.memory_megabytes == 500
     paper = load_settings(tmp_path / "settings.toml", "paper")
     assert paper.ask.selection.read == 3 and paper.ask.routing.network == "paper"
+
+
+def test_a_question_has_two_minutes_and_one_that_nobody_waits_for_as_long_as_its_settings_say(tmp_path):
+    assert AskSettings().seconds == AskRequest(questions=("?",)).settings.seconds == load_settings(None).ask.seconds == 120
+    assert load_settings(None, hurry=False).ask.seconds is EvaluationRequest(what="probe").settings.ask.seconds is None
+    named = written(tmp_path, "[ask]\nseconds = 7\n")
+    assert load_settings(named).ask.seconds == load_settings(named, hurry=False).ask.seconds == 7
+    assert EvaluationRequest.model_validate({"what": "probe", "settings": {"ask": {"seconds": 7}}}).settings.ask.seconds == 7
+    unhurried = AskRequest.model_validate({"questions": ["?"], "settings": {"seconds": None}})
+    assert unhurried.deadline(10.0) is None and AskRequest(questions=("?",)).deadline(10.0) == 130.0
+    assert deciding_settings(unhurried.settings) == deciding_settings(AskSettings())
 
 
 @pytest.mark.parametrize(

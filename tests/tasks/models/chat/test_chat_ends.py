@@ -2,7 +2,9 @@
 
 import asyncio
 import errno
+import socket
 import threading
+import time
 from contextlib import nullcontext
 
 import pytest
@@ -18,13 +20,16 @@ from tasks.models.chat.errors import (
     ChatError,
     ChatServerDownError,
     ContextTooLongError,
+    NoMoreRepliesError,
     Outcome,
     RejectedCallError,
 )
+from tasks.models.chat.model import open_chat
 from tasks.models.chat.request import Request
+from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, chat_server
-from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, in_virtual_time, open_on, summarise
+from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, in_virtual_time, open_on, settings, summarise
 
 REQUEST = Request(b"", input_tokens=60, output_tokens=40)
 PRICES = ChatPrices(input_per_million=10, output_per_million=100)
@@ -242,3 +247,50 @@ def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
         asking.join(30)
         assert ended == [True] and server.calls <= 2
     assert {record.outcome for record in recorded} == {Outcome.ENDED}
+
+
+PATIENT = {"deadlines": {"first_token_seconds": 600.0, "total_seconds": 600.0}}
+
+
+def hanging(number):
+    return lambda request: Misbehaviour.HANG if f"text {number}" in request.text else None
+
+
+def test_at_the_end_of_the_time_what_is_in_flight_is_cut_and_what_was_answered_counts(tmp_path):
+    recorded = []
+    with chat_server(summarise, misbehave=hanging(1)) as server, open_on(server, tmp_path, recorded.append, **PATIENT) as model:
+        began = time.monotonic()
+        good, late, other = model.ask_all(calls(3), until=began + 0.5)
+        assert 0.5 <= time.monotonic() - began < 2
+        assert isinstance(late, NoMoreRepliesError) and str(late).startswith("item 'text 1': no reply came in the time")
+        assert (good.summary, other.summary) == ("0 txet", "2 txet")
+        assert {call.item: call.outcome for call in recorded}["item 'text 1'"] is Outcome.FAILED
+        known, unsent = model.ask_all([call("text 0"), call("text 9")], until=time.monotonic())
+        assert known.summary == "0 txet" and isinstance(unsent, NoMoreRepliesError) and server.calls == 3
+        assert model.ask_all([call("text 9")])[0].summary == "9 txet", "the run goes on"
+
+
+def test_calls_that_wait_for_a_place_or_for_a_busy_server_are_cut_as_well(tmp_path):
+    narrow = PATIENT | {"limits": {"in_flight": 1}, "retries": {"busy_seconds": 900.0, "retry_after_seconds": 600.0}}
+    busy = {"misbehave": lambda _: Misbehaviour.BUSY_FOR_A_WHILE, "retry_after": "3600"}
+    with chat_server(summarise, **busy) as server, open_on(server, tmp_path, **narrow) as model:
+        began = time.monotonic()
+        assert {type(reply) for reply in model.ask_all(calls(4), until=began + 0.4)} == {NoMoreRepliesError}
+        assert time.monotonic() - began < 2 and server.calls == 1
+
+
+def test_a_caller_that_goes_on_gets_the_end_of_the_run_in_place_of_each_call(tmp_path):
+    one = {"budget": {"calls": 1}, "limits": {"in_flight": 1}}
+    with chat_server(summarise) as server, open_on(server, tmp_path, **one) as model:
+        first, *others = model.ask_all(calls(3), goes_on=True)
+        assert first.summary == "0 txet" and {type(reply) for reply in others} == {NoMoreRepliesError}
+        assert str(others[1]).startswith("item 'text 2': the budget of 1 calls is reached") and server.calls == 1
+
+
+def test_a_server_that_does_not_list_its_models_is_left_at_the_end_of_the_time(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint, began = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/v1"), time.monotonic()
+        for until in (began + 0.3, began):
+            with pytest.raises(ChatServerDownError, match="did not list its models: no reply came in the time"):
+                open_chat(endpoint, settings(), cache=CallCache(tmp_path), until=until)
+        assert 0.3 <= time.monotonic() - began < 1.5
