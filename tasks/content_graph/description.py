@@ -1,7 +1,7 @@
 """The calls in which a model describes nodes: which nodes, how many together, and what it sees of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -100,6 +100,11 @@ class Describing:
         """Say whether a node is described as a figure or table: one that is, or that has a picture."""
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
+    def without_pictures(self) -> "Describing":
+        """Return what is asked of a model that sees none: nothing of a picture without words."""
+        told = [place for place in self.places if is_described(self.nodes[place], self.settings, has_picture=False)]
+        return replace(self, pictures={}, places=told)
+
     def text_groups(self) -> list[list[int]]:
         return self._groups([place for place in self.places if not self.is_visual(place)])
 
@@ -172,7 +177,8 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
         where = f", picture {shown.index(place) + 1}" if place in shown else ", no picture"
         pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", _body(place, asking)))
     images = tuple(asking.artifacts.read(asking.pictures[place]) for place in shown)
-    return _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+    call = _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+    return replace(call, without_pictures=visual_call(group, replace(asking, pictures={}))) if images else call
 
 
 def _call(

@@ -21,7 +21,7 @@ from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import checked_quotes, proofs
 from tasks.reading.model_answer import agreed_answer, put_together
 from tasks.reading.model_calls import Comparison, Keywords, ModelContext, PathAnswer, RatedBridge, RatedBridges, RatedSteps
-from tasks.reading.shown import Shown, show_passages
+from tasks.reading.shown import NodePicture, Shown, show_passages
 
 Pairs = Sequence[tuple[Passage, Passage]]
 Rated = RatedBridges | RatedSteps
@@ -105,21 +105,32 @@ class ModelReader:
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; raise ChatEndedError where it reads none of them at first."""
-        asked = [self._reading_call(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
-        values = self.context.ask([call for _, call in asked])
+        calls = [self._call_and_passages(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
+        values = self.context.ask([call for call, _ in calls])
         errors = [value for value in values if isinstance(value, ChatError)]
         if errors and len(errors) == len(values) and call_book.get().stage is Stage.FIRST:
             # An answer would say that nothing was found in what was never read.
             raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
         return tuple(
-            self._reading(call.item, value, shown, path) for (shown, call), value, path in zip(asked, values, paths, strict=True)
+            self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
+            for (call, shown), value, path in zip(calls, values, paths, strict=True)
         )
 
-    def _reading_call(self, question: Question, item: str, path: PathText) -> tuple[Shown, ChatCall[PathAnswer]]:
-        settings = self.context.settings.reading.model
-        tokens = settings.reading_tokens
+    def _call_and_passages(self, question: Question, item: str, path: PathText) -> tuple[ChatCall[PathAnswer], Shown]:
+        """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
+        tokens = self.context.settings.reading.model.reading_tokens
         most = self.context.most_pictures("worker", question=question.text, tokens=tokens)
         seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most)
+        call, shown = self._reading_call(question, item, path, seen, pictures)
+        if pictures:
+            call = replace(call, without_pictures=self._reading_call(question, item, path, {}, ())[0])
+        return call, shown
+
+    def _reading_call(
+        self, question: Question, item: str, path: PathText, seen: Mapping[str, NodePicture], pictures: Sequence[bytes]
+    ) -> tuple[ChatCall[PathAnswer], Shown]:
+        settings = self.context.settings.reading.model
+        tokens = settings.reading_tokens
         room = self.context.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
         shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
         call = self.context.call(
@@ -132,7 +143,7 @@ class ModelReader:
             pictures=pictures,
             check=_answer_missing,
         )
-        return shown, call
+        return call, shown
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""

@@ -31,6 +31,7 @@ class ChatCall(Generic[T]):
         check: Says what is wrong with a reply that fits the form, such as ids that were not shown; "" where nothing is.
             The model gets it with its one second chance. Pure: a cached reply is checked again.
         temperature: None is that of the settings.
+        without_pictures: What is asked in its place where the server takes no such pictures; `ChatModel.saw` says which it was.
     """
 
     purpose: str
@@ -43,6 +44,7 @@ class ChatCall(Generic[T]):
     images: tuple[bytes, ...] = ()
     check: Callable[[T], str] = nothing_wrong
     temperature: float | None = None
+    without_pictures: "ChatCall[T] | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,10 @@ class RejectedCallError(ChatError):
     outcome = Outcome.REJECTED
 
 
+class PicturesRejectedError(RejectedCallError):
+    """The server refuses this request, which has pictures; it may take the same without."""
+
+
 class ChatEndedError(ExpectedError):
     """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
 from storage.system import may_pass
+from tasks.models.abilities import forget_abilities
 from tasks.models.chat.budget import Budget, price
 from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
@@ -25,6 +26,7 @@ from tasks.models.chat.errors import (
     ChatError,
     InvalidReplyError,
     Outcome,
+    PicturesRejectedError,
     RefusedReplyError,
     RejectedCallError,
 )
@@ -60,7 +62,7 @@ def open_chat(
 
 
 class ChatModel:
-    """A chat model for one run; any thread may ask. `context_tokens` is what a prompt and its reply may have, 0 if unknown."""
+    """A chat model for one run; any thread may ask."""
 
     def __init__(
         self,
@@ -72,12 +74,13 @@ class ChatModel:
     ) -> None:
         """Use `open_chat`."""
         self.name = service.model.name
-        self.context_tokens = service.model.context_tokens
+        self.abilities = service.abilities
         self._service, self._endpoint, self._settings, self._cache, self._listener = service, endpoint, settings, cache, listener
         self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
         self._end: Exception | None = None
         self._in_flight: set[asyncio.Timeout] = set()
+        self._unseen: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -104,6 +107,10 @@ class ChatModel:
         missing = [place for place, value in enumerate(cached) if value is None]
         asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing]))
         return [value if value is not None else next(asked) for value in cached]
+
+    def saw(self, call: ChatCall[Any]) -> bool:
+        """Say whether the pictures of a call that was asked were shown."""
+        return bool(call.images) and call_key(call, model=self.name, settings=self._settings) not in self._unseen
 
     def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
         """Ask those that are not in the cache; wait, and look whether the user ends it."""
@@ -154,7 +161,16 @@ class ChatModel:
             began = time.monotonic()
             try:
                 self._require_going()
-                value, completion = await self._value(call, tally)
+                try:
+                    value, completion = await self._value(call, tally)
+                except PicturesRejectedError:
+                    if call.without_pictures is None:
+                        raise
+                    self._unseen.add(key)
+                    forget_abilities(self._endpoint, self._service.model)
+                    call = call.without_pictures
+                    key = call_key(call, model=self.name, settings=self._settings)
+                    value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 await self._keep(call.subject, key, kept)
                 outcome, problem = Outcome.OK, ""

@@ -7,8 +7,15 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias, TypeVar
 
+from tasks.models.abilities import Abilities, find_abilities
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
+from tasks.models.chat.errors import (
+    ChatError,
+    ChatServerDownError,
+    ContextTooLongError,
+    PicturesRejectedError,
+    UnknownModelError,
+)
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
@@ -51,15 +58,20 @@ class ChatService:
         self.users = 0
         self.places = asyncio.Semaphore(settings.limits.in_flight)
         self.model = ServedModel("", 0)
+        self.abilities = Abilities(0, sees=False, read_per_second=0.0, written_per_second=0.0)
 
     async def open(self) -> None:
-        """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits."""
+        """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits.
+
+        A model that was never met is asked what it can do, which takes some seconds at most.
+        """
         try:
             self.model = await self._listed_model()
         except FaultError as error:
             raise ChatServerDownError(
                 f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
             ) from error
+        self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings)
 
     @property
     def given_up(self) -> bool:
@@ -89,7 +101,7 @@ class ChatService:
                     raise self._lost(
                         ChatError(f"{fault} ({tally.attempts} requests); give the same command again later")
                     ) from fault
-            except ContextTooLongError:
+            except (ContextTooLongError, PicturesRejectedError):
                 raise
             except ChatError as error:
                 raise self._lost(error) from error
