@@ -151,7 +151,7 @@ def is_described(node: Node, settings: AnalysisSettings, *, has_picture: bool) -
 
 
 def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
-    """Return the pictures, by place, that OCR would read too: neither ornaments nor logos."""
+    """Return the pictures, by place, that say what no words do: neither ornaments nor logos, nor tables whose cells are known."""
     pages: dict[str, set[int]] = {}
     for node in nodes:
         pages.setdefault(node.picture or "", set()).add(node.page)
@@ -159,6 +159,7 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
         place: node.picture
         for place, node in enumerate(nodes)
         if node.picture
+        and not (node.modality is Modality.TABLE and node.content)
         and (node.box is None or area(node.box) >= ocr.minimum_figure_share)
         and len(pages[node.picture]) < ocr.repeated_pages
     }

@@ -98,13 +98,13 @@ def show_passages(
         for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
-    seen = frozenset(node.id for node in nodes if node.id in pictures and may_be_seen(node))
+    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page and is_seen_alone(node))
     return Shown(tuple(pieces), ids, seen)
 
 
-def may_be_seen(node: Passage) -> bool:
-    """Say whether a quote may stand in the node's picture alone: what is quoted from a text or a table must stand in its text."""
-    return node.picture is not None and (node.modality is Modality.FIGURE or not node.content)
+def is_seen_alone(node: Passage) -> bool:
+    """Say whether a quote may stand in the node's picture alone: one from a table stands in its cells, if it has any."""
+    return node.modality is not Modality.TABLE or not node.content
 
 
 def _heading(place: int, node: Passage, picture: NodePicture | None) -> str:

@@ -95,4 +95,4 @@ def test_a_rejected_picture_costs_one_more_request_and_no_call(home, tmp_path):
 def test_a_picture_that_is_taken_was_seen(home, tmp_path):
     seen = call("with", images=(encoded((40, 40)),), without_pictures=call("without"))
     with chat_server(summarise) as server, open_on(server, tmp_path) as model:
-        assert model.ask_all([seen])[0].summary == "htiw" and model.saw(seen) and not model.saw(call("without"))
+        assert model.ask_all([seen])[0].summary.endswith("htiw") and model.saw(seen) and not model.saw(call("without"))
