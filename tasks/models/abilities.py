@@ -88,7 +88,9 @@ class Abilities:
 
 
 PROBE_SECONDS = 5.0
-"""For both calls: a question waits for them, once. What is slower than that is asked in small forms anyhow."""
+"""For both calls: a question waits for them, once. What is slower than that is asked in small forms and shown no picture."""
+PATIENT_SECONDS = 60.0
+"""For both calls before an ingest, whose graph must not depend on how busy a server was. One that is well answers in a few."""
 KEPT_SECONDS = 7 * 86_400.0
 AGAIN_SECONDS = 3600.0
 """Until a model that was slow is looked at again; it may just have been busy."""
@@ -141,23 +143,35 @@ class Probe:
         return str(value_of(self.looked, self.look).colour) if isinstance(self.looked, Completion) else ""
 
     def abilities(self, model: ServedModel, seconds: float) -> Abilities:
-        """Return what the replies show; of a model that was silent for so long, at most how fast it is."""
+        """Return what the replies show: of a model that was silent for so long, at most how fast it is, and that it sees nothing.
+
+        Any other error says nothing of pictures: they are shown until one is rejected.
+        """
         read = written = 0.0
         if isinstance(self.talked, Completion):
             read, written = self.talked.read_per_second, self.talked.written_per_second
         elif _is_silent(self.talked):
             read, written = len(TALK) / 4 / seconds, REPLY_TOKENS / seconds
-        sees = bool(model.sees)
+        return Abilities(model.context_tokens, self._sees if model.sees is None else model.sees, round(read, 1), round(written, 1))
+
+    @property
+    def _sees(self) -> bool:
+        if isinstance(self.looked, Exception):
+            return not (isinstance(self.looked, PicturesRejectedError) or _is_silent(self.looked))
         with suppress(UnusableReplyError, DeclinedReplyError):
-            sees = sees or self.colour() == "green"
-        return Abilities(model.context_tokens, sees, round(read, 1), round(written, 1))
+            return self.colour() == "green"
+        return False
+
+    @property
+    def is_unfinished(self) -> bool:
+        return any(_is_silent(reply) for reply in (self.talked, self.looked) if reply is not None)
 
     def kept_seconds(self, abilities: Abilities) -> float:
         """Return how long what was found is to be believed; 0 where an error may pass by the next call."""
         replies = [reply for reply in (self.talked, self.looked) if reply is not None]
         if not all(isinstance(reply, (Completion, PicturesRejectedError)) or _is_silent(reply) for reply in replies):
             return 0.0
-        return AGAIN_SECONDS if abilities.slow or any(map(_is_silent, replies)) else KEPT_SECONDS
+        return AGAIN_SECONDS if abilities.slow or self.is_unfinished else KEPT_SECONDS
 
 
 def _is_silent(reply: Reply) -> bool:
@@ -193,21 +207,28 @@ async def reply_to(
 
 @dataclass(frozen=True, slots=True)
 class KeptAbilities:
-    """What was found of a model as its server listed it, and until when (seconds since 1970) it is believed."""
+    """What was found of a model as its server listed it, and until when (seconds since 1970) it is believed.
+
+    `unfinished_after` so many seconds it had not replied; 0 where it had.
+    """
 
     model: ServedModel
     until: float
+    unfinished_after: float
     abilities: Abilities
 
 
-async def find_abilities(client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings) -> Abilities:
-    """Return what the model can do: as it was found before, or by a probe of at most PROBE_SECONDS; never raises."""
+async def find_abilities(
+    client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, *, seconds: float
+) -> Abilities:
+    """Return what the model can do: as it was found before, or by a probe of at most so many seconds; never raises."""
     with suppress(OSError, CodecError):
         kept = from_json(KeptAbilities, _path(endpoint, model).read_bytes())
-        if kept.model == model and 0 < kept.until - time.time() <= KEPT_SECONDS:
+        patient = not kept.unfinished_after or kept.unfinished_after >= seconds
+        if kept.model == model and patient and 0 < kept.until - time.time() <= KEPT_SECONDS:
             return kept.abilities
-    found = await probe(client, model, settings, seconds=PROBE_SECONDS)
-    return keep_abilities(found, endpoint, model, seconds=PROBE_SECONDS)
+    found = await probe(client, model, settings, seconds=seconds)
+    return keep_abilities(found, endpoint, model, seconds=seconds)
 
 
 def keep_abilities(found: Probe, endpoint: Endpoint, model: ServedModel, *, seconds: float) -> Abilities:
@@ -215,7 +236,7 @@ def keep_abilities(found: Probe, endpoint: Endpoint, model: ServedModel, *, seco
     abilities = found.abilities(model, seconds)
     if lasting := found.kept_seconds(abilities):
         with suppress(OSError):
-            kept = KeptAbilities(model, time.time() + lasting, abilities)
+            kept = KeptAbilities(model, time.time() + lasting, seconds if found.is_unfinished else 0.0, abilities)
             write_durably(_path(endpoint, model), to_json(kept), synced=False)
     return abilities
 

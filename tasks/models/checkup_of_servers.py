@@ -13,6 +13,7 @@ from tasks.models.abilities import (
     ERRORS,
     FULL,
     FULL_CONTEXT_TOKENS,
+    PATIENT_SECONDS,
     QUESTION_SECONDS,
     SMALL,
     Abilities,
@@ -36,8 +37,6 @@ from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_en
 from tasks.models.faults import without_key
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
-REPLY_SECONDS = 60.0
-"""A server that is well answers in a few; one that is just busy may take so long."""
 SAME = 0.999
 """Cosine of two vectors of one text at least: batches of bf16 differ in the last digits, other texts by far more."""
 UNIT_TOLERANCE = 1e-3
@@ -105,7 +104,7 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     """Ask for the models, a reply of a form, what a picture shows, and a reply that invites white space: once, without a retry."""
-    settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
+    settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=PATIENT_SECONDS, total_seconds=PATIENT_SECONDS))
     began = time.monotonic()
     async with aclosing(ServerClient(endpoint, settings)) as client:
         try:
@@ -121,9 +120,9 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
 
 
 async def _reply_checks(client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
-    found = await probe(client, model, settings, seconds=REPLY_SECONDS)
-    abilities = keep_abilities(found, endpoint, model, seconds=REPLY_SECONDS)
-    spaced = await reply_to(small_call(SPACE, Colour), client, model, settings, seconds=REPLY_SECONDS)
+    found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
+    abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
+    spaced = await reply_to(small_call(SPACE, Colour), client, model, settings, seconds=PATIENT_SECONDS)
     return [
         _model_check(model, found.talked),
         ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT),

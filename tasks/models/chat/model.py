@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
 from storage.system import may_pass
-from tasks.models.abilities import forget_abilities
+from tasks.models.abilities import PROBE_SECONDS, forget_abilities
 from tasks.models.chat.budget import Budget, price
 from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
@@ -52,13 +52,15 @@ def open_chat(
     *,
     cache: CallCache,
     listener: Callable[[ModelCall], None] = lambda _call: None,
+    probe_seconds: float = PROBE_SECONDS,
 ) -> ChatModel:
     """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
 
-    The listener gets each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
+    The listener gets each call as it ends, from any thread. A model that was never met is asked for `probe_seconds` at most what
+    it can do, which is no call of the run. Raises ChatServerDownError, within 5 s, where nothing answers,
     UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
-    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener)
+    return ChatModel(on_the_loop(borrow(endpoint, settings, probe_seconds)).result(), endpoint, settings, cache, listener)
 
 
 class ChatModel:

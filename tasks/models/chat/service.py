@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias, TypeVar
 
-from tasks.models.abilities import Abilities, find_abilities
+from tasks.models.abilities import PROBE_SECONDS, Abilities, find_abilities
 from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import (
     ChatError,
@@ -60,10 +60,10 @@ class ChatService:
         self.model = ServedModel("", 0)
         self.abilities = Abilities(0, sees=False, read_per_second=0.0, written_per_second=0.0)
 
-    async def open(self) -> None:
+    async def open(self, *, probe_seconds: float = PROBE_SECONDS) -> None:
         """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits.
 
-        A model that was never met is asked what it can do, which takes some seconds at most.
+        A model that was never met is asked what it can do, for so many seconds at most.
         """
         try:
             self.model = await self._listed_model()
@@ -71,7 +71,7 @@ class ChatService:
             raise ChatServerDownError(
                 f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
             ) from error
-        self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings)
+        self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings, seconds=probe_seconds)
 
     @property
     def given_up(self) -> bool:
@@ -172,7 +172,7 @@ _shared: dict[tuple[Endpoint, ModelSettings], ChatService] = {}
 _opening = asyncio.Lock()
 
 
-async def borrow(endpoint: Endpoint, settings: ModelSettings) -> ChatService:
+async def borrow(endpoint: Endpoint, settings: ModelSettings, probe_seconds: float) -> ChatService:
     """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
     key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
     async with _opening:
@@ -180,7 +180,7 @@ async def borrow(endpoint: Endpoint, settings: ModelSettings) -> ChatService:
         if service is None or service.given_up:
             service = ChatService(endpoint, settings)
             try:
-                await service.open()
+                await service.open(probe_seconds=probe_seconds)
             except BaseException:
                 await service.close()
                 raise

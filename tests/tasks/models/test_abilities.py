@@ -7,13 +7,14 @@ import pytest
 from storage.codec import from_json, to_json
 from storage.locations import abilities_folder
 from storage.runs.replies import CallCache
-from tasks.models import abilities
 from tasks.models.abilities import FULL, SMALL, Abilities, KeptAbilities
 from tasks.models.chat.call import nothing_wrong
 from tasks.models.chat.errors import Outcome, RejectedCallError
+from tasks.models.chat.model import open_chat
+from tasks.models.endpoints import Endpoint
 from tests.chat_server import Misbehaviour, always, chat_server
 from tests.tasks.models.chat.test_chat_request import encoded
-from tests.tasks.models.chat_worlds import call, open_on, summarise
+from tests.tasks.models.chat_worlds import call, open_on, settings, summarise
 
 FAST = {"read_per_second": 5000.0, "written_per_second": 100.0}
 
@@ -23,8 +24,8 @@ def kept_file():
     return path
 
 
-def opened(server, tmp_path, **groups):
-    with open_on(server, tmp_path, **groups) as model:
+def opened(server, tmp_path, **more):
+    with open_chat(Endpoint(server.base_url), settings(), cache=CallCache(tmp_path), **more) as model:
         return model.abilities
 
 
@@ -52,22 +53,23 @@ def test_another_listing_or_a_week_has_it_looked_at_again(home, tmp_path):
 
 
 @pytest.mark.parametrize("misbehaviour", [Misbehaviour.HANG, Misbehaviour.HANG_LATER])
-def test_a_model_that_is_too_slow_to_be_looked_at_costs_a_question_little_and_is_asked_little(
-    home, tmp_path, monkeypatch, misbehaviour
-):
-    monkeypatch.setattr(abilities, "PROBE_SECONDS", 1.0)
+def test_a_model_that_is_too_slow_to_be_looked_at_costs_a_question_little_and_is_asked_little(home, tmp_path, misbehaviour):
     with chat_server(summarise, answers_probes=False, misbehave=always(misbehaviour)) as server:
         began = time.monotonic()
-        found = opened(server, tmp_path)
+        found = opened(server, tmp_path, probe_seconds=1.0)
         assert time.monotonic() - began < 4
-    assert found.small and not found.sees
-    assert from_json(KeptAbilities, kept_file().read_bytes()).until - time.time() <= 3600
+        assert found.small and not found.sees
+        kept = from_json(KeptAbilities, kept_file().read_bytes())
+        assert kept.until - time.time() <= 3600 and kept.unfinished_after == 1.0
+        assert opened(server, tmp_path, probe_seconds=0.5) == found and server.calls == 1, "it was waited for longer before"
+        opened(server, tmp_path, probe_seconds=1.5)
+        assert server.calls > 1, "an ingest waits longer than a question"
 
 
 @pytest.mark.parametrize("misbehaviour", [Misbehaviour.UNAUTHORISED, Misbehaviour.ERROR, Misbehaviour.BUSY, Misbehaviour.RESET])
 def test_an_error_says_nothing_of_the_model_and_is_not_kept(home, tmp_path, misbehaviour):
     with chat_server(summarise, answers_probes=False, misbehave=always(misbehaviour)) as server:
-        assert opened(server, tmp_path) == Abilities(0, False, 0.0, 0.0)
+        assert opened(server, tmp_path) == Abilities(0, True, 0.0, 0.0)
     assert not abilities_folder().exists()
 
 

@@ -31,7 +31,7 @@ FULL = "full; 11 paths in 120 s"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(model_checkup, "REPLY_SECONDS", 2.0)
+    monkeypatch.setattr(model_checkup, "PATIENT_SECONDS", 2.0)
 
 
 @pytest.fixture(autouse=True)
