@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from PIL import Image
-from pydantic import BaseModel, ConfigDict
 
 from storage.artifacts import write_durably
 from storage.codec import CodecError, from_json, to_json
@@ -20,6 +19,7 @@ from storage.locations import abilities_folder
 from storage.records.documents import identify
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, PicturesRejectedError
+from tasks.models.chat.forms import Form
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.stream import Completion
@@ -110,37 +110,31 @@ Reply = Completion | Exception
 """What came back, or the error in place of it."""
 
 
-class Crossing(BaseModel):
-    """A form that only constrained decoding leads to: the prompt asks for something else."""
-
-    model_config = ConfigDict(extra="forbid")
+class Crossing(Form):
+    """Only constrained decoding leads to it: the prompt asks for something else."""
 
     light: Literal["red", "amber", "green"]
     cars: Literal["none", "one", "many"]
 
 
-class Colour(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Colour(Form):
     colour: Literal["black", "blue", "green", "red", "white", "yellow"]
 
 
-def small_call(prompt: str, form: type[BaseModel], *images: bytes) -> ChatCall[Any]:
+def small_call(prompt: str, form: type[Form], *images: bytes) -> ChatCall[Any]:
     return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=REPLY_TOKENS, images=images)
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The two calls and what came of them; `looked` is None where the server says by itself whether it takes pictures."""
+    """What came of the two calls; `looked` is None where the server says by itself whether it takes pictures."""
 
-    talk: ChatCall[Any]
     talked: Reply
-    look: ChatCall[Any]
     looked: Reply | None
 
     def colour(self) -> str:
         """Return which colour the green picture is said to have; raises what `value_of` does."""
-        return str(value_of(self.looked, self.look).colour) if isinstance(self.looked, Completion) else ""
+        return value_of(self.looked, small_call(LOOK, Colour)).colour if isinstance(self.looked, Completion) else ""
 
     def abilities(self, model: ServedModel, seconds: float) -> Abilities:
         """Return what the replies show: of a model that was silent for so long, at most how fast it is, and that it sees nothing.
@@ -180,15 +174,15 @@ def _is_silent(reply: Reply) -> bool:
 
 async def probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> Probe:
     """Have the model fill in a form, which is timed, then look at a picture, both in so many seconds."""
+    end = time.monotonic() + seconds
+    talk = small_call(TALK.format(time=time.time_ns()), Crossing)
+    talked = await reply_to(talk, client, model, settings, seconds=seconds)
+    if model.sees is not None:
+        return Probe(talked, None)
     stream = io.BytesIO()
     Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
-    talk = small_call(TALK.format(time=time.time_ns()), Crossing)
     look = small_call(LOOK, Colour, stream.getvalue())
-    began = time.monotonic()
-    talked = await reply_to(talk, client, model, settings, seconds=seconds)
-    left = seconds - (time.monotonic() - began)
-    looked = None if model.sees is not None else await reply_to(look, client, model, settings, seconds=left)
-    return Probe(talk, talked, look, looked)
+    return Probe(talked, await reply_to(look, client, model, settings, seconds=end - time.monotonic()))
 
 
 async def reply_to(

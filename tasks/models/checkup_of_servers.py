@@ -18,6 +18,7 @@ from tasks.models.abilities import (
     SMALL,
     Abilities,
     Colour,
+    Crossing,
     Probe,
     Reply,
     keep_abilities,
@@ -126,7 +127,7 @@ async def _reply_checks(client: ServerClient, endpoint: Endpoint, model: ServedM
     return [
         _model_check(model, found.talked),
         ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT),
-        *_talk_checks(found.talk, found.talked),
+        *_talk_checks(small_call("", Crossing), found.talked),
         _space_check(spaced),
         _picture_check(found, model),
         *_ability_checks(found, abilities),
