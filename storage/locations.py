@@ -45,6 +45,11 @@ def calls_folder(of: Path | None = None) -> Path:
     return (of or home()) / "calls"
 
 
+def abilities_folder() -> Path:
+    """Return the folder that remembers what served models can do, in a file for each."""
+    return home() / "abilities"
+
+
 def evaluations_file() -> Path:
     """Return the DuckDB file of all evaluations' results, of whatever corpus."""
     return home() / "evaluations.duckdb"

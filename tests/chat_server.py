@@ -6,6 +6,9 @@
 
 `reply` gets a ChatRequest and returns the value of the reply, or a str to say as it is; it may be called from one thread only.
 `misbehave` gets the same and names a Misbehaviour, or returns None: see `at` and `sometimes`.
+
+What a model can do is asked of it apart from all else (tasks/models/abilities.py): the server answers that by itself, as a fast
+model that `sees` or not, and counts it as `probes` alone, unless it is served with `answers_probes=False`.
 """
 
 import asyncio
@@ -58,6 +61,7 @@ class ChatRequest:
 
 
 Reply = Callable[[ChatRequest], Any]
+PROBES = {"Crossing": {"light": "green", "cars": "none"}, "Colour": {"colour": "green"}}
 Misbehave = Callable[[ChatRequest], Misbehaviour | None]
 
 
@@ -107,6 +111,11 @@ class ChatServer:
     piece_length: int = 0
     breaks_after_done: bool = False
     tells_usage: bool = True
+    answers_probes: bool = True
+    probes: int = 0
+    sees: bool = True
+    read_per_second: float = 5000.0
+    written_per_second: float = 100.0
     embed: Callable[[list[str]], list[list[float]]] = unit_vectors
     requests: list[ChatRequest] = field(default_factory=list)
     keep_requests: bool = True
@@ -178,9 +187,16 @@ class ChatServer:
             return _send(writer, 200, self._embedded(json.loads(body)))
         if (method, path) != ("POST", "/v1/chat/completions"):
             return _send(writer, 404, {"error": {"message": f"no {path}"}})
+        request = ChatRequest(self.calls + 1, json.loads(body), headers)
+        if request.images and not self.sees:
+            return _send(writer, 500, {"error": {"message": "image input is not supported", "code": 500}})
+        if self.answers_probes and request.form in PROBES:
+            self.probes += 1
+            return await self._tell(
+                writer, self._events(request, json.dumps(PROBES[request.form]), None), None, "text/event-stream"
+            )
         self.calls += 1
         arrived, queued = self._loop.time(), self._slots.locked()
-        request = ChatRequest(self.calls, json.loads(body), headers)
         if self.keep_requests:
             self.requests.append(request)
         self.at_once += 1
@@ -258,14 +274,18 @@ class ChatServer:
                 return
         yield event([choice({}, _finish(how))])
         if self.tells_usage and request.body.get("stream_options", {}).get("include_usage"):
-            yield event([], usage=_usage(request, text))
+            yield event([], usage=_usage(request, text), timings=self._timings)
         yield b"data: [DONE]\n\n"
 
     async def _in_one_piece(self, request: ChatRequest, text: str, how: Misbehaviour | None) -> AsyncIterator[bytes]:
         said = {"role": "assistant", "content": text}
         choices = [{"index": 0, "message": said, "finish_reason": _finish(how)}]
         told = {"id": f"chat-{request.number}", "object": "chat.completion", "model": _name(request, how), "choices": choices}
-        yield json.dumps(told | {"usage": _usage(request, text)}).encode()
+        yield json.dumps(told | {"usage": _usage(request, text), "timings": self._timings}).encode()
+
+    @property
+    def _timings(self) -> dict[str, float]:
+        return {"prompt_per_second": self.read_per_second, "predicted_per_second": self.written_per_second}
 
 
 def _pieces(text: str, how: Misbehaviour | None, length: int) -> Iterator[str]:

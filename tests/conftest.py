@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+from uuid import uuid4
 
 import pytest
 from hypothesis import settings
@@ -43,9 +44,13 @@ def pytest_unconfigure():
 
 
 @pytest.fixture(autouse=True)
-def environment_as_found():
-    """What a run in this process set in the environment, Prefect's folder above all, does not reach the next test."""
+def environment_as_found(tmp_path_factory):
+    """What a run in this process set in the environment, Prefect's folder above all, does not reach the next test.
+
+    A test that names no home has one of its own all the same: what it learns of a scripted server is no other's.
+    """
     with environment_kept():
+        os.environ.setdefault("FLOWREADER_HOME", str(tmp_path_factory.getbasetemp() / "homes" / uuid4().hex))
         yield
 
 

@@ -21,10 +21,11 @@ PICTURE_CALLS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Replies(Generic[T]):
-    """The replies with the things that each is about, and the error of each thing that got none."""
+    """The replies with the things that each is about, the error of each thing that got none, and of which no picture was shown."""
 
     values: list[tuple[Sequence[int], T]]
     errors: dict[int, ChatError]
+    unseen: set[int]
 
 
 def ask_in_groups(
@@ -39,13 +40,15 @@ def ask_in_groups(
 
     Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
     """
-    replies: Replies[T] = Replies([], {})
+    replies: Replies[T] = Replies([], {}, set())
     waiting = list(groups)
     while waiting:
         asked, waiting = waiting[:at_once], waiting[at_once:]
-        for group, reply in zip(asked, chat.ask_all([call_about(group) for group in asked]), strict=True):
+        calls = [call_about(group) for group in asked]
+        for group, call, reply in zip(asked, calls, chat.ask_all(calls), strict=True):
             if not isinstance(reply, ChatError):
                 replies.values.append((group, reply))
+                replies.unseen.update(() if chat.saw(call) else group)
                 on_things(len(group))
             elif len(group) > 1:
                 waiting += halves(group)

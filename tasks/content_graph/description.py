@@ -1,7 +1,7 @@
 """The calls in which a model describes nodes: which nodes, how many together, and what it sees of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -100,6 +100,11 @@ class Describing:
         """Say whether a node is described as a figure or table: one that is, or that has a picture."""
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
+    def without_pictures(self) -> "Describing":
+        """Return what is asked of a model that sees none: nothing of a picture without words."""
+        told = [place for place in self.places if is_described(self.nodes[place], self.settings, has_picture=False)]
+        return replace(self, pictures={}, places=told)
+
     def text_groups(self) -> list[list[int]]:
         return self._groups([place for place in self.places if not self.is_visual(place)])
 
@@ -146,7 +151,7 @@ def is_described(node: Node, settings: AnalysisSettings, *, has_picture: bool) -
 
 
 def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
-    """Return the pictures, by place, that OCR would read too: neither ornaments nor logos."""
+    """Return the pictures, by place, that say what no words do: neither ornaments nor logos, nor tables whose cells are known."""
     pages: dict[str, set[int]] = {}
     for node in nodes:
         pages.setdefault(node.picture or "", set()).add(node.page)
@@ -154,6 +159,7 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
         place: node.picture
         for place, node in enumerate(nodes)
         if node.picture
+        and not (node.modality is Modality.TABLE and node.content)
         and (node.box is None or area(node.box) >= ocr.minimum_figure_share)
         and len(pages[node.picture]) < ocr.repeated_pages
     }
@@ -172,7 +178,8 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
         where = f", picture {shown.index(place) + 1}" if place in shown else ", no picture"
         pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", _body(place, asking)))
     images = tuple(asking.artifacts.read(asking.pictures[place]) for place in shown)
-    return _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+    call = _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+    return replace(call, without_pictures=visual_call(group, replace(asking, pictures={}))) if images else call
 
 
 def _call(

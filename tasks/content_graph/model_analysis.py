@@ -47,6 +47,8 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
         done += more
         on_nodes(done, len(asking.places))
 
+    if not chat.abilities.sees:
+        asking = asking.without_pictures()
     count(0)
     read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
     seen = ask_in_groups(
@@ -54,7 +56,9 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
     )
     replies = dict([*_by_place(read), *_by_place(seen)])
     described = tuple(
-        _described(node, replies[place], asking.settings, seen=place in asking.pictures) if place in replies else node
+        _described(node, replies[place], asking.settings, seen=place in asking.pictures and place not in seen.unseen)
+        if place in replies
+        else node
         for place, node in enumerate(asking.nodes)
     )
     return Described(described, len(asking.places), read.errors | seen.errors)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from storage.locations import calls_folder
 from storage.records.documents import identify
 from storage.runs.replies import CallCache
+from tasks.models.abilities import PATIENT_SECONDS
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.model import ChatModel, open_chat
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
@@ -54,7 +55,8 @@ def reading_model(settings: IngestSettings, listener: Callable[[ModelCall], None
     if settings.reading.analysis.by == "rules":
         yield None
         return
-    with open_chat(_endpoint(), settings.models, cache=CallCache(calls_folder()), listener=listener) as model:
+    cache = CallCache(calls_folder())
+    with open_chat(_endpoint(), settings.models, cache=cache, listener=listener, probe_seconds=PATIENT_SECONDS) as model:
         yield model
 
 

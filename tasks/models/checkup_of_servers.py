@@ -1,77 +1,60 @@
 """`doctor --models`: each served model is asked in small what the pipeline will ask of it, before a run of a week finds out."""
 
-import asyncio
-import io
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from PIL import Image
-from pydantic import BaseModel, ConfigDict
 
 from storage.records.documents import Vectors
+from tasks.models.abilities import (
+    ERRORS,
+    FULL,
+    FULL_CONTEXT_TOKENS,
+    PATIENT_SECONDS,
+    QUESTION_SECONDS,
+    SMALL,
+    Abilities,
+    Colour,
+    Crossing,
+    Probe,
+    Reply,
+    keep_abilities,
+    probe,
+    reply_to,
+    small_call,
+)
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.errors import ChatEndedError, ChatError, RejectedCallError
+from tasks.models.chat.errors import ChatEndedError, PicturesRejectedError, RejectedCallError
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
-from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.service import on_the_loop
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
-from tasks.models.faults import FaultError, without_key
+from tasks.models.faults import without_key
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
-REPLY_SECONDS = 60.0
-"""A server that is well answers in a few; one that is just busy may take so long."""
-REPLY_TOKENS = 200
-FEW_TOKENS = 64
-"""Enough for a reply of the form, and little enough to be soon full of white space."""
-PICTURE_PIXELS = 128
-LEAST_CONTEXT_TOKENS = 16_384
-"""What the largest call of the default settings takes, read and written: an answer from 40,000 characters of evidence."""
 SAME = 0.999
 """Cosine of two vectors of one text at least: batches of bf16 differ in the last digits, other texts by far more."""
 UNIT_TOLERANCE = 1e-3
 
-TALK = "Describe a quiet street in one sentence."
 SPACE = "Begin with fifty empty lines. Then name a colour."
-LOOK = "Which colour has the picture?"
 TEXTS = ("The harbour was closed by ice in January.", "Revenue per share", "7")
 
 START = "start the server as deployments/vllm/README.md says"
 STRUCTURED = f"{START}, with structured outputs"
 UNSPACED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
 SEEING = "serve a model that sees, such as Qwen3-VL, with --limit-mm-per-prompt '{\"image\": 16}' or more"
-LONGER = f"give the server --max-model-len {LEAST_CONTEXT_TOKENS} or more, or keep to shorter texts in the settings"
 COUNTED = "use a server that counts tokens in its replies (stream_options.include_usage); budgets and costs would be guesses"
 WAIT = "wait until it has loaded its model or has less to do; its log says more"
+UNKNOWN_CONTEXT = "the server does not say how much its model reads"
 RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
 START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
 OTHER = "use another embeddings server, or another model on it"
-
-ERRORS = (FaultError, ChatError, ChatEndedError)
-Reply = Completion | Exception
-"""What came back, or the error in place of it."""
-
-
-class Crossing(BaseModel):
-    """A form that only constrained decoding leads to: the prompt asks for something else."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    light: Literal["red", "amber", "green"]
-    cars: int
-
-
-class Colour(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    colour: Literal["red", "green", "blue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +104,8 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
 
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
-    """Ask for the models, a reply of a form, one that invites white space, and what a picture shows: once, without a retry."""
-    settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
+    """Ask for the models, a reply of a form, what a picture shows, and a reply that invites white space: once, without a retry."""
+    settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=PATIENT_SECONDS, total_seconds=PATIENT_SECONDS))
     began = time.monotonic()
     async with aclosing(ServerClient(endpoint, settings)) as client:
         try:
@@ -134,50 +117,27 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
             model = chosen_model(listing, endpoint)
         except ChatEndedError as error:
             return [answers, _problem("model", error, START)]
-        return [answers, *await _reply_checks(client, model, settings)]
+        return [answers, *await _reply_checks(client, endpoint, model, settings)]
 
 
-async def _reply_checks(client: ServerClient, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
-    stream = io.BytesIO()
-    Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
-    talk = _call(TALK, Crossing, REPLY_TOKENS)
-    space = _call(SPACE, Colour, FEW_TOKENS)
-    look = _call(LOOK, Colour, REPLY_TOKENS, stream.getvalue())
-    talked, spaced, looked = await asyncio.gather(*(_reply(call, client, model, settings) for call in (talk, space, look)))
+async def _reply_checks(client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
+    found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
+    abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
+    spaced = await reply_to(small_call(SPACE, Colour), client, model, settings, seconds=PATIENT_SECONDS)
     return [
-        _model_check(model, talked),
-        _context_check(model),
-        *_talk_checks(talk, talked),
+        _model_check(model, found.talked),
+        ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT),
+        *_talk_checks(small_call("", Crossing), found.talked),
         _space_check(spaced),
-        _picture_check(look, looked),
+        _picture_check(found, model),
+        *_ability_checks(found, abilities),
     ]
-
-
-def _call(prompt: str, form: type[BaseModel], tokens: int, *images: bytes) -> ChatCall[Any]:
-    return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=tokens, images=images)
-
-
-async def _reply(call: ChatCall[Any], client: ServerClient, model: ServedModel, settings: ModelSettings) -> Reply:
-    messages = first_messages(call, pixels=settings.pictures.pixels)
-    request = request_of(call, messages, model=model.name, settings=settings)
-    try:
-        return await client.complete(request)
-    except ERRORS as error:
-        return error
 
 
 def _model_check(model: ServedModel, reply: Reply) -> ServerCheck:
     if isinstance(reply, Completion) and not same_model(model.name, reply.model):
         return ServerCheck("model", f"{model.name} was asked, and it answered as {reply.model[:80]!r}", RENAME)
     return ServerCheck("model", model.name)
-
-
-def _context_check(model: ServedModel) -> ServerCheck:
-    if not model.context_tokens:
-        return ServerCheck("context", "the server does not say how much its model reads")
-    if model.context_tokens >= LEAST_CONTEXT_TOKENS:
-        return ServerCheck("context", f"{model.context_tokens:,} tokens")
-    return ServerCheck("context", f"{model.context_tokens:,} tokens, where a call may need {LEAST_CONTEXT_TOKENS:,}", LONGER)
 
 
 def _talk_checks(call: ChatCall[Any], reply: Reply) -> Iterator[ServerCheck]:
@@ -210,16 +170,35 @@ def _space_check(reply: Reply) -> ServerCheck:
     return ServerCheck("white space", f"{found}, which runs on without end", UNSPACED)
 
 
-def _picture_check(call: ChatCall[Any], reply: Reply) -> ServerCheck:
-    if not isinstance(reply, Completion):
-        return _no_reply("picture", reply, SEEING)
+def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
+    if model.sees is False or isinstance(found.looked, PicturesRejectedError):
+        return ServerCheck("picture", "none is taken; figures are told by caption and words, tables as Markdown")
+    if isinstance(found.looked, Exception):
+        return _no_reply("picture", found.looked, SEEING)
+    if found.looked is None:
+        return ServerCheck("picture", "the server says that its model sees")
     try:
-        colour = value_of(reply, call).colour
+        colour = found.colour()
     except (DeclinedReplyError, UnusableReplyError) as error:
         return ServerCheck("picture", f"it is taken, but the reply about it cannot be used: {error}", STRUCTURED)
     if colour != "green":
-        return ServerCheck("picture", f"it is taken, but a green one is called {colour}", SEEING)
+        return ServerCheck("picture", f"it is taken, but a green one is called {colour}; none will be shown", SEEING)
     return ServerCheck("picture", "it is taken, and a green one is seen to be green")
+
+
+def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
+    """Say how fast the model is where that is known, and in which forms a question is asked of it, over how many paths."""
+    if isinstance(found.talked, Completion) and abilities.read_per_second:
+        yield ServerCheck(
+            "speed", f"{abilities.read_per_second:.0f} tokens a second read, {abilities.written_per_second:.0f} written"
+        )
+    size = SMALL if abilities.small else FULL
+    reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
+    reasons += ["full ones would take too long"] if abilities.slow else []
+    paths = abilities.paths(size, QUESTION_SECONDS)
+    yield ServerCheck(
+        "forms", f"{size.name}{': ' if reasons else ''}{', '.join(reasons)}; {paths} paths in {QUESTION_SECONDS:.0f} s"
+    )
 
 
 def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:

@@ -69,8 +69,7 @@ class ServerClient:
 
     async def complete(self, request: Request) -> Completion:
         """Return the reply; raises what `models` raises."""
-        deadlines = self._settings.deadlines
-        end = asyncio.get_running_loop().time() + deadlines.total_seconds
+        deadlines, began = self._settings.deadlines, asyncio.get_running_loop().time()
         first = min(deadlines.first_token_seconds, deadlines.total_seconds)
         gathering = Gathering(draft=request.draft)
         with self._client() as client, self._explained(f"wrote no word in {first:g} s", gathering):
@@ -78,14 +77,16 @@ class ServerClient:
                 if not answer.is_success:
                     raise problem_of(answer, request=request, endpoint=self._endpoint)
                 gathering.begun = True
-                await self._gather(answer, gathering, deadline, end)
+                await self._gather(answer, gathering, deadline, began)
+                gathering.time(asyncio.get_running_loop().time() - began)
         with self._explained("", gathering):
             completion = gathering.completion()
         return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
 
-    async def _gather(self, answer: httpx.Response, gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
+    async def _gather(self, answer: httpx.Response, gathering: Gathering, deadline: asyncio.Timeout, began: float) -> None:
         """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
         clock, chunks = asyncio.get_running_loop().time, bounded(answer, self._settings.limits.reply_megabytes)
+        end = began + self._settings.deadlines.total_seconds
         try:
             if answer.headers.get("content-type", "").startswith("application/json"):
                 gathering.take(json.loads(b"".join([chunk async for chunk in chunks])), "message")
@@ -96,6 +97,7 @@ class ServerClient:
                     await anext(chunks, None)
                     return
                 if gathering.take(json.loads(data), "delta"):
+                    gathering.waited_seconds = gathering.waited_seconds or clock() - began
                     deadline.reschedule(min(end, clock() + self._settings.deadlines.idle_seconds))
                 if gathering.reply.problem:
                     return

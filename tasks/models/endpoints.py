@@ -98,10 +98,14 @@ DATE_OR_REVISION = re.compile(r"-\d{4}-?\d{2}-?\d{2}|@[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The model's name in requests, and how many tokens a prompt and its reply may have together; 0 where that is unknown."""
+    """The model's name in requests, and how many tokens a prompt and its reply may have together; 0 where that is unknown.
+
+    `sees` is whether it takes pictures, None where its server does not say.
+    """
 
     name: str
     context_tokens: int
+    sees: bool | None = None
 
 
 def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
@@ -115,7 +119,7 @@ def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
     if not endpoint.model and len(models) != 1:
         raise UnknownModelError(f"{endpoint.base_url} has {len(models)} models: {names}; set FLOWREADER_CHAT_MODEL to one of them")
     name = endpoint.model or next(iter(models))
-    return ServedModel(name, models[name])
+    return models[name]
 
 
 def same_model(asked: str, answering: str) -> bool:
@@ -124,15 +128,23 @@ def same_model(asked: str, answering: str) -> bool:
     return answering in {"", asked} or (answering.startswith(asked) and DATE_OR_REVISION.fullmatch(suffix) is not None)
 
 
-def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, int]:
-    """Return the context of each model by its name."""
+def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
+    """Return each model by its name."""
     try:
         entries = json.loads(listing)["data"]
-        return {entry["id"]: _tokens(entry.get("max_model_len")) for entry in entries if isinstance(entry["id"], str)}
+        return {entry["id"]: _served(entry) for entry in entries if isinstance(entry["id"], str)}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UnknownModelError(
             f"{endpoint.base_url}/models does not list models as the OpenAI protocol has it; check FLOWREADER_CHAT_BASE_URL"
         ) from error
+
+
+def _served(entry: Any) -> ServedModel:  # noqa: ANN401 - whatever JSON can hold
+    """Return what an entry says: vLLM gives the context under a name of its own, llama.cpp that of one call under `meta`."""
+    meta, shape = entry.get("meta") or {}, entry.get("architecture") or {}
+    taken = shape.get("input_modalities")
+    tokens = _tokens(entry.get("max_model_len")) or _tokens(meta.get("n_ctx"))
+    return ServedModel(entry["id"], tokens, sees="image" in taken if isinstance(taken, list) else None)
 
 
 def _tokens(listed: Any) -> int:  # noqa: ANN401 - whatever JSON can hold

@@ -7,12 +7,20 @@ from enum import StrEnum
 
 import httpx
 
-from tasks.models.chat.errors import ChatRefusedError, ContextTooLongError, RejectedCallError, UnknownModelError
+from tasks.models.chat.errors import (
+    ChatRefusedError,
+    ContextTooLongError,
+    PicturesRejectedError,
+    RejectedCallError,
+    UnknownModelError,
+)
 from tasks.models.chat.request import Request
 from tasks.models.endpoints import Endpoint
 
 SHOWN_CHARACTERS = 300
 TOO_LONG = re.compile(r"context[_ ]length|context window|maximum model length|max_model_len", re.IGNORECASE)
+OF_PICTURES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|vision", re.IGNORECASE)
+"""What servers name that take no pictures, or fewer; llama.cpp answers 500 with it, others 404."""
 DOWN_STATUSES = {502, 503, 504}
 
 
@@ -50,6 +58,8 @@ def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint) 
         return FaultError(FaultKind.BUSY, problem, wait_seconds=asked_wait(headers))
     if status in {401, 402, 403, 429}:
         return ChatRefusedError(f"{problem}; check FLOWREADER_CHAT_API_KEY, its rights and its quota")
+    if request.has_pictures and OF_PICTURES.search(message):
+        return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call")
     if status in DOWN_STATUSES:
         return FaultError(FaultKind.DOWN, problem, wait_seconds=asked_wait(headers))
     if status in {408, 409, 425} or status >= 500:
@@ -59,7 +69,8 @@ def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint) 
     if status == 413 or TOO_LONG.search(message):
         tokens = f"about {request.input_tokens} tokens to read, room for {request.output_tokens} to write"
         return ContextTooLongError(f"{problem} ({tokens}); ask with less")
-    return RejectedCallError(f"{problem}; the server takes no such request")
+    rejected = PicturesRejectedError if request.has_pictures else RejectedCallError
+    return rejected(f"{problem}; the server takes no such request")
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

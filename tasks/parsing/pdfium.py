@@ -141,28 +141,28 @@ def _paragraph(lines: list[tuple[Box, str]]) -> Block:
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
-    """Cut out each figure, read each formula's words, and draw the pages that have next to no text."""
+    """Cut out each figure and table, read each formula's words, and draw the pages that have next to no text."""
     document = open_pdf(job.source)
     return tuple(_add_pictures(page, document, job) for page in pages)
 
 
 def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:
-    figures = [
+    shown = [
         place
         for place, block in enumerate(parsed.blocks)
-        if block.kind is NodeKind.FIGURE and area(block.box) >= job.parse.minimum_crop_share
+        if block.kind in {NodeKind.FIGURE, NodeKind.TABLE} and area(block.box) >= job.parse.minimum_crop_share
     ]
     silent = sum(_characters(block) for block in parsed.blocks) < job.ocr.minimum_page_characters
     mute = [place for place, block in enumerate(parsed.blocks) if block.kind is NodeKind.FORMULA and not block.text.strip()]
-    if not figures and not silent and not mute:
+    if not shown and not silent and not mute:
         return parsed
     page = document[parsed.number - 1]
     blocks = list(parsed.blocks)
     for place in mute:
         blocks[place] = replace(blocks[place], text=_words_inside(page, blocks[place].box))
-    if figures:
+    if shown:
         drawn = draw(page, dpi=job.parse.crop_dpi, megapixels=job.limits.image_megapixels)
-        for place in figures:
+        for place in shown:
             name = f"figure-{parsed.number}-{place}"
             (job.folder / name).write_bytes(encode(_cut(drawn, blocks[place].box)))
             blocks[place] = replace(blocks[place], picture=name)

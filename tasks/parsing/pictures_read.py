@@ -62,6 +62,7 @@ def _wanted_pictures(parsed: ParsedDocument, settings: OcrSettings) -> list[str]
         for block in page.blocks:
             if (
                 block.picture
+                and block.kind is NodeKind.FIGURE
                 and not block.picture_text
                 and area(block.box) >= settings.minimum_figure_share
                 and len(pages_of[block.picture]) < settings.repeated_pages

@@ -43,6 +43,6 @@ def open_reader(
     with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft, until=until) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
-        small = settings.reading.model.forms == "small"
-        reads = SmallReader if small else ModelReader
+        forms = settings.reading.model.forms
+        reads = SmallReader if forms == "small" or (forms == "auto" and model.abilities.small) else ModelReader
         yield reads(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -25,7 +25,7 @@ from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, R
 from tasks.reading.model_answer import agreed_answer, path_of, put_together
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import ExtractiveReader
-from tasks.reading.shown import Shown, show_passages
+from tasks.reading.shown import NodePicture, Shown, show_passages
 
 Pairs = Sequence[tuple[Passage, Passage]]
 Rated = RatedBridges | RatedSteps
@@ -111,17 +111,27 @@ class ModelReader:
 
         Where it reads none of them at first it is asked no more, or, where the question requires it, ChatEndedError is raised.
         """
-        asked = [self._reading_call(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
-        values = self.context.ask([call for _, call in asked])
+        calls = [self._call_and_passages(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
+        values = self.context.ask([call for call, _ in calls])
         heed_failures(values)
         return tuple(
-            self._reading(call.item, value, shown, path) for (shown, call), value, path in zip(asked, values, paths, strict=True)
+            self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
+            for (call, shown), value, path in zip(calls, values, paths, strict=True)
         )
 
-    def _reading_call(self, question: Question, item: str, path: PathText) -> tuple[Shown, ChatCall[PathAnswer]]:
-        settings = self.context.settings.reading.model
+    def _call_and_passages(self, question: Question, item: str, path: PathText) -> tuple[ChatCall[PathAnswer], Shown]:
+        """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
         most = self.context.most_pictures("worker", PathAnswer, question=question.text)
         seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most)
+        call, shown = self._reading_call(question, item, path, seen, pictures)
+        if pictures:
+            call = replace(call, without_pictures=self._reading_call(question, item, path, {}, ())[0])
+        return call, shown
+
+    def _reading_call(
+        self, question: Question, item: str, path: PathText, seen: Mapping[str, NodePicture], pictures: Sequence[bytes]
+    ) -> tuple[ChatCall[PathAnswer], Shown]:
+        settings = self.context.settings.reading.model
         room = self.context.room("worker", PathAnswer, settings.path_characters, question=question.text, pictures=len(pictures))
         shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
         call = self.context.call(
@@ -133,7 +143,7 @@ class ModelReader:
             pictures=pictures,
             check=_answer_missing,
         )
-        return shown, call
+        return call, shown
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""

@@ -17,7 +17,7 @@ from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
 from tasks.reading.forms import WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
-from tasks.reading.shown import Shown, show_passages
+from tasks.reading.shown import Shown, is_seen_alone, show_passages
 
 
 def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
@@ -32,8 +32,8 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     room = context.room("synthesis", WholeAnswer, settings.evidence_characters, question=question.text) - sum(map(len, reports))
     first = path_of(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
-    quoted = (quote.node for reading in readings for quote in reading.quotes)
-    seen = frozenset(node.id for node in quoted if node.picture is not None)
+    quoted = [quote.node for reading in readings for quote in reading.quotes] if context.model.abilities.sees else []
+    seen = frozenset(node.id for node in quoted if node.picture is not None and is_seen_alone(node))
     ids = {node.id: name for name, node in texts.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)

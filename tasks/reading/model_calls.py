@@ -94,16 +94,18 @@ class ModelContext:
         return max(0, min(characters, int(text)))
 
     def most_pictures(self, prompt_name: str, form: type[Form], *, question: str) -> int:
-        """Return how many pictures a call may have: they get at most half of the room that is left for documents."""
+        """Return how many pictures a call may have: they get at most half of the documents' room; a blind model gets none."""
+        if not self.model.abilities.sees:
+            return 0
         most, left = self.settings.reading.model.pictures, self._left(prompt_name, form, question)
         return most if left is None else max(0, min(most, left // 2 // self._picture_tokens))
 
     def _left(self, prompt_name: str, form: type[Form], question: str) -> int | None:
         """Return how many tokens are left for documents; None where it is not known how many the model takes."""
-        if not self.model.context_tokens:
+        if not self.model.abilities.context_tokens:
             return None
         own = text_tokens(len(load_prompt(prompt_name).text) + len(question), 1, self.settings.models.estimates)
-        return self.model.context_tokens - largest_reply(form) - own - SPARE_TOKENS
+        return self.model.abilities.context_tokens - largest_reply(form) - own - SPARE_TOKENS
 
     @property
     def _picture_tokens(self) -> int:

@@ -67,10 +67,7 @@ HEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`nodes` are the passages by the ids in the prompt, `seen` those that have a picture of their own, by id.
-
-    A page makes nothing seen: what is quoted from a text must stand in the text.
-    """
+    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture may say more than their text, by id."""
 
     pieces: tuple[Piece, ...]
     nodes: Mapping[str, Passage]
@@ -101,8 +98,13 @@ def show_passages(
         for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
-    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page)
+    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page and is_seen_alone(node))
     return Shown(tuple(pieces), ids, seen)
+
+
+def is_seen_alone(node: Passage) -> bool:
+    """Say whether a quote may stand in the node's picture alone: one from a table stands in its cells, if it has any."""
+    return node.modality is not Modality.TABLE or not node.content
 
 
 def _heading(place: int, node: Passage, picture: NodePicture | None) -> str:

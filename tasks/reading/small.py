@@ -36,8 +36,6 @@ class SmallReader(ModelReader):
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each of the first few paths; what is on the others it is not shown."""
         few = paths[: self.context.settings.reading.model.small_paths]
-        if len(paths) > len(few):
-            call_book.get().notes.append(f"the model was shown {len(few)} of {len(paths)} paths")
         shown = [self._nearest(path) for path in few]
         calls = [self._call(question, number, pieces) for number, pieces in enumerate(shown, 1)]
         values = self.context.ask(calls)
@@ -89,7 +87,10 @@ class SmallReader(ModelReader):
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:
         """Give the answer that all agree on, else the one that most of them give, the earliest of several."""
-        return agreed_answer(readings) or most_given(question, readings, NOT_ASKED, equal_share(readings))
+        few = readings[: self.context.settings.reading.model.small_paths]
+        given = agreed_answer(few) or most_given(question, few, NOT_ASKED, equal_share(few))
+        shown = f"a small model was shown the nearest words of {len(few)} of the {len(readings)} paths"
+        return replace(given, notes=(*given.notes, shown))
 
 
 def _nothing_of(path: PathText) -> PathReading:

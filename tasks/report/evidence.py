@@ -114,9 +114,9 @@ class Pictures:
         return picture
 
     def of_element(self, node: Node, document: NamedDocument) -> Picture | None:
-        """Return the picture that was kept of an element, None where there is none; one that cannot be had is reported."""
+        """Return the picture that was kept of an element, but of a table its cells say more; one that cannot be had is reported."""
         try:
-            return self._taken(kept_picture(self.artifacts, node.picture)) if node.picture else None
+            return self._taken(kept_picture(self.artifacts, node.picture)) if node.picture and not node.html else None
         except NoPictureError as error:
             self.left_out.append(f"a figure on page {node.page} of {document.name}: {error}")
             return None

@@ -20,8 +20,8 @@ class ParseSettings(Settings):
         "flash", description="MinerU's tier; all but flash need its models or a server"
     )
     pages_per_range: int = 24  # pages parsed by one child; bounds its memory, and what one bad page can cost
-    crop_dpi: int = 144  # resolution of figure crops; letters of 6 points stay readable
-    minimum_crop_share: float = 0.003  # figures under this share of the page are ornaments and get no crop
+    crop_dpi: int = 144  # resolution of the crops of figures and tables; letters of 6 points stay readable
+    minimum_crop_share: float = 0.003  # what has less of the page is an ornament and gets no crop
 
 
 class OcrSettings(Settings):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tasks.models.checkup_of_servers import LEAST_CONTEXT_TOKENS
+from tasks.models.abilities import FULL_CONTEXT_TOKENS
 from tasks.settings.ask import AllSettings, load_settings
 from tests.deployments.test_manifests import KUBERNETES_VERSION
 
@@ -99,7 +99,7 @@ def test_what_is_asked_by_default_fits_what_is_served():
     settings = AllSettings()
     for name in (LARGE, SMALL):
         flags = read(name)
-        assert flags["max-model-len"] >= LEAST_CONTEXT_TOKENS
+        assert flags["max-model-len"] >= FULL_CONTEXT_TOKENS
         assert flags["limit-mm-per-prompt"]["image"] >= settings.reading.analysis.model.pictures_per_call
         assert flags["limit-mm-per-prompt"]["image"] >= settings.ask.reading.model.pictures
         assert flags["gpu-memory-utilization"] + read(EMBEDDINGS)["gpu-memory-utilization"] < 0.95, "they share a GPU"

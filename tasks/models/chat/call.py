@@ -32,6 +32,7 @@ class ChatCall(Generic[T]):
             The model gets it with its one second chance. Pure: a cached reply is checked again.
         temperature: None is that of the settings.
         draft: The field of the form, a string, whose words are handed on while the reply is being written; "" for none.
+        without_pictures: What is asked in its place where the server takes no such pictures; `ChatModel.saw` says which it was.
     """
 
     purpose: str
@@ -45,6 +46,7 @@ class ChatCall(Generic[T]):
     check: Callable[[T], str] = nothing_wrong
     temperature: float | None = None
     draft: str = ""
+    without_pictures: "ChatCall[T] | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,10 @@ class NoMoreRepliesError(ChatError):
     """Neither this item nor another gets a reply: the time of the question is up, or the run ended and the caller goes on."""
 
 
+class PicturesRejectedError(RejectedCallError):
+    """The server refuses this request, which has pictures; it may take the same without."""
+
+
 class ChatEndedError(ExpectedError):
     """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
 from storage.system import may_pass
+from tasks.models.abilities import PROBE_SECONDS, forget_abilities
 from tasks.models.chat.budget import Budget, price
 from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
@@ -28,6 +29,7 @@ from tasks.models.chat.errors import (
     InvalidReplyError,
     NoMoreRepliesError,
     Outcome,
+    PicturesRejectedError,
     RefusedReplyError,
     RejectedCallError,
 )
@@ -55,22 +57,24 @@ def open_chat(
     listener: Callable[[ModelCall], None] = lambda _call: None,
     drafts: Callable[[str], None] = lambda _text: None,
     until: float | None = None,
+    probe_seconds: float = PROBE_SECONDS,
 ) -> ChatModel:
     """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
 
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
-    thread, in the context that the call was asked from. Raises ChatServerDownError, within 5 s, where nothing answers, and by
-    `until` (time.monotonic()) whatever it does; UnknownModelError or ChatRefusedError where the server is of no use to us.
+    thread, in the context that the call was asked from. A model that was never met is asked for `probe_seconds` at most what it can
+    do, which is no call of the run. Raises ChatServerDownError, within 5 s, where nothing answers, and by `until`
+    (time.monotonic()) whatever it does; UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
     try:
-        service = on_the_loop(borrow(endpoint, settings, until)).result()
+        service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
         raise ChatServerDownError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
     return ChatModel(service, endpoint, settings, cache, listener, drafts)
 
 
 class ChatModel:
-    """A chat model for one run; any thread may ask. `context_tokens` is what a prompt and its reply may have, 0 if unknown."""
+    """A chat model for one run; any thread may ask."""
 
     def __init__(
         self,
@@ -83,13 +87,14 @@ class ChatModel:
     ) -> None:
         """Use `open_chat`."""
         self.name = service.model.name
-        self.context_tokens = service.model.context_tokens
+        self.abilities = service.abilities
         self._service, self._endpoint, self._settings, self._cache, self._listener = service, endpoint, settings, cache, listener
         self._drafts = drafts
         self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
         self._end: Exception | None = None
         self._in_flight: set[asyncio.Timeout] = set()
+        self._unseen: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +122,10 @@ class ChatModel:
         missing = [place for place, value in enumerate(cached) if value is None]
         asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing], until, goes_on))
         return [value if value is not None else next(asked) for value in cached]
+
+    def saw(self, call: ChatCall[Any]) -> bool:
+        """Say whether the pictures of a call that was asked were shown."""
+        return bool(call.images) and call_key(call, model=self.name, settings=self._settings) not in self._unseen
 
     def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]], until: float | None, goes_on: bool) -> list[T | ChatError]:
         """Ask those that are not in the cache; wait, and look whether the user ends it."""
@@ -173,7 +182,16 @@ class ChatModel:
             async with in_time(until), self._service.places:
                 began = time.monotonic()
                 self._require_going()
-                value, completion = await self._value(call, tally)
+                try:
+                    value, completion = await self._value(call, tally)
+                except PicturesRejectedError:
+                    if call.without_pictures is None:
+                        raise
+                    self._unseen.add(key)
+                    forget_abilities(self._endpoint, self._service.model)
+                    call = call.without_pictures
+                    key = call_key(call, model=self.name, settings=self._settings)
+                    value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 await self._keep(call.subject, key, kept)
             outcome, problem = Outcome.OK, ""

@@ -91,6 +91,7 @@ class Request:
     input_tokens: int
     output_tokens: int
     draft: Draft | None = None
+    has_pictures: bool = False
 
 
 def call_key(call: ChatCall[Any], *, model: str, settings: ModelSettings) -> str:
@@ -152,6 +153,7 @@ def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, sett
         body=json.dumps(body).encode("ascii"),
         input_tokens=text_tokens(texts, len(messages), settings.estimates) + picture_tokens(len(call.images), settings),
         output_tokens=call.max_output_tokens,
+        has_pictures=bool(call.images),
     )
 
 

@@ -8,12 +8,14 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
+from tasks.models.abilities import PROBE_SECONDS, Abilities, find_abilities
 from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import (
     ChatError,
     ChatServerDownError,
     ContextTooLongError,
     NoMoreRepliesError,
+    PicturesRejectedError,
     UnknownModelError,
 )
 from tasks.models.chat.request import Request, text_tokens
@@ -75,15 +77,20 @@ class ChatService:
         self.users = 0
         self.places = asyncio.Semaphore(settings.limits.in_flight)
         self.model = ServedModel("", 0)
+        self.abilities = Abilities(0, sees=False, read_per_second=0.0, written_per_second=0.0)
 
-    async def open(self) -> None:
-        """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits."""
+    async def open(self, *, probe_seconds: float = PROBE_SECONDS) -> None:
+        """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits.
+
+        A model that was never met is asked what it can do, for so many seconds at most.
+        """
         try:
             self.model = await self._listed_model()
         except FaultError as error:
             raise ChatServerDownError(
                 f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
             ) from error
+        self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings, seconds=probe_seconds)
 
     @property
     def given_up(self) -> bool:
@@ -113,7 +120,7 @@ class ChatService:
                     raise self._lost(
                         ChatError(f"{fault} ({tally.attempts} requests); give the same command again later")
                     ) from fault
-            except ContextTooLongError:
+            except (ContextTooLongError, PicturesRejectedError):
                 raise
             except ChatError as error:
                 raise self._lost(error) from error
@@ -184,7 +191,7 @@ _shared: dict[tuple[Endpoint, ModelSettings], ChatService] = {}
 _opening = asyncio.Lock()
 
 
-async def borrow(endpoint: Endpoint, settings: ModelSettings, until: float | None) -> ChatService:
+async def borrow(endpoint: Endpoint, settings: ModelSettings, until: float | None, probe_seconds: float) -> ChatService:
     """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits.
 
     Raises NoMoreRepliesError where it is not open by then, by time.monotonic().
@@ -195,7 +202,7 @@ async def borrow(endpoint: Endpoint, settings: ModelSettings, until: float | Non
         if service is None or service.given_up:
             service = ChatService(endpoint, settings)
             try:
-                await service.open()
+                await service.open(probe_seconds=probe_seconds)
             except BaseException:
                 await service.close()
                 raise

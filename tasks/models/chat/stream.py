@@ -33,6 +33,9 @@ class Completion:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: str = ""
+    read_per_second: float = 0.0
+    written_per_second: float = 0.0
+    """As the server counts them, else by the clock; 0 where neither is known."""
 
 
 DRAFT_SECONDS = 0.1
@@ -74,6 +77,8 @@ class Gathering:
 
     reply: Completion = field(default_factory=Completion)
     begun: bool = False
+    waited_seconds: float = 0.0
+    """Until the first word."""
     pieces: list[str] = field(default_factory=list)
     draft: Draft | None = None
     _blank: int = 0
@@ -85,6 +90,7 @@ class Gathering:
             raise BrokenStreamError("the server's own error", str(event["error"]))
         self.reply.model = _text(event.get("model")) or self.reply.model
         self._take_usage(event.get("usage"))
+        self._take_timings(event.get("timings"))
         choices = event.get("choices") or []
         if not isinstance(choices, list):
             raise BrokenStreamError("choices that are no list")
@@ -119,10 +125,26 @@ class Gathering:
         if self._blank >= ENDLESS_WHITESPACE:
             self.reply.problem = f"it runs on in white space, {self._blank} characters"
 
+    def time(self, seconds: float) -> None:
+        """Reckon how fast the reply came, of which the request and all words took so many seconds."""
+        reply, waited = self.reply, self.waited_seconds
+        reply.read_per_second = reply.read_per_second or _rate(reply.input_tokens, waited)
+        reply.written_per_second = reply.written_per_second or _rate(reply.output_tokens, waited and seconds - waited)
+
+    def _take_timings(self, timings: object) -> None:
+        """Take what llama.cpp tells, which leaves out the way, the queue and what it had read before."""
+        if isinstance(timings, dict):
+            self.reply.read_per_second = _rate(timings.get("prompt_per_second"), 1.0)
+            self.reply.written_per_second = _rate(timings.get("predicted_per_second"), 1.0)
+
     def _take_usage(self, usage: object) -> None:
         if isinstance(usage, dict):
             self.reply.input_tokens = _count(usage.get("prompt_tokens"), self.reply.input_tokens)
             self.reply.output_tokens = _count(usage.get("completion_tokens"), self.reply.output_tokens)
+
+
+def _rate(tokens: object, seconds: float) -> float:
+    return tokens / seconds if isinstance(tokens, (int, float)) and 0 < tokens < 10**9 and seconds > 0 else 0.0
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -78,6 +78,26 @@ def test_a_figure_without_words_gets_its_words_and_its_description_where_full_te
     assert len(server.requests[0].images) == 1
 
 
+def test_of_a_figure_that_is_not_seen_only_its_words_are_described(tmp_path):
+    crop = picture(ArtifactStore(tmp_path / "artifacts"))
+    mute = node(0, "", NodeKind.FIGURE, picture=crop, meaningless=True, summary=NO_MEANING)
+    told = node(1, "", NodeKind.FIGURE, picture=crop, caption="Figure 3: Power of the turbine in every month of 2024")
+    with model(tmp_path, sees=False) as (server, chat):
+        unasked, described = describe_nodes(asking_about([mute, told], tmp_path), chat=chat, on_nodes=lambda *_: None).nodes
+    assert unasked == mute and described.summary.startswith("Figure 3 - It tells of") and not described.picture_text
+    assert server.calls == 1 and not any(request.images for request in server.requests)
+
+
+def test_a_call_whose_pictures_are_rejected_is_made_once_more_without(tmp_path):
+    crop = picture(ArtifactStore(tmp_path / "artifacts"))
+    figures = [node(place, f"Station {place}", NodeKind.FIGURE, picture=crop, caption=f"Figure {place}") for place in range(2)]
+    with model(tmp_path) as (server, chat):
+        server.sees = False
+        done = describe_nodes(asking_about(figures, tmp_path), chat=chat, on_nodes=lambda *_: None)
+    assert server.calls == 1 and not done.errors
+    assert [(figure.summary[:8], figure.picture_text) for figure in done.nodes] == [("Figure 0", ""), ("Figure 1", "")]
+
+
 def test_a_table_is_described_by_its_cells_and_its_keywords_stand_in_them(tmp_path):
     table = node(
         0, "| Region | 2021 |\n| --- | --- |\n| North | 10 |", NodeKind.TABLE, label="Table 4", caption="Sales of all regions"
@@ -184,7 +204,8 @@ def test_a_picture_without_words_is_described_and_an_ornament_or_a_logo_is_not()
     small = (0.0, 0.0, 0.1, 0.1)
     figures = [node(0, "", NodeKind.FIGURE, picture="p", meaningless=True), node(1, "", NodeKind.FIGURE, picture="q", box=small)]
     logos = [node(2 + page, "", NodeKind.FIGURE, picture="logo", page=page) for page in range(3)]
-    assert telling_pictures([*figures, *logos], OcrSettings()) == {0: "p"}
+    tables = [node(5, "a | b", NodeKind.TABLE, picture="cells"), node(6, "", NodeKind.TABLE, picture="r")]
+    assert telling_pictures([*figures, *logos, *tables], OcrSettings()) == {0: "p", 6: "r"}
     assert described_places([*figures, *logos], AnalysisSettings(), OcrSettings()) == [0]
 
 

@@ -53,7 +53,7 @@ def test_an_unnamed_model_is_the_one_that_the_server_names(monkeypatch, home):
         assert reader_identity(by_model()) == reader_identity(by_model(), "scripted")
         with reading_model(by_model(), lambda _call: None) as model:
             assert model.name == "scripted"
-    assert not home.exists()
+    assert [kept.name for kept in home.iterdir()] == ["abilities"]
 
 
 def test_the_model_its_prompts_and_how_it_is_asked_decide(monkeypatch):

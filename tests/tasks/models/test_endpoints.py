@@ -91,6 +91,15 @@ def listing(*names, **more):
     return json.dumps({"object": "list", "data": [{"id": name, **more} for name in names]}).encode()
 
 
+def test_llama_cpp_says_what_one_call_may_have_and_whether_pictures_are_taken():
+    meta = {"n_ctx": 8192, "n_ctx_train": 32768, "n_params": 134515008}
+    for taken, sees in (["text"], False), (["text", "image"], True):
+        shape = {"input_modalities": taken, "output_modalities": ["text"]}
+        assert chosen_model(listing("smol", architecture=shape, meta=meta), Endpoint(URL)) == ServedModel("smol", 8192, sees)
+    with pytest.raises(UnknownModelError, match="does not list models"):
+        chosen_model(listing("smol", meta=["n_ctx"]), Endpoint(URL))
+
+
 def test_the_only_model_is_taken_with_its_length():
     assert chosen_model(listing("qwen", max_model_len=32768), Endpoint(URL)) == ServedModel("qwen", 32768)
     assert chosen_model(listing("qwen"), Endpoint(URL)) == ServedModel("qwen", 0)

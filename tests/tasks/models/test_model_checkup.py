@@ -8,17 +8,30 @@ import pytest
 from flows.cli.main import main
 from tasks.models import checkup_of_servers as model_checkup
 from tasks.models.checkup_of_servers import check_models
-from tests.chat_server import Misbehaviour, always, at, chat_server
+from tests.chat_server import PROBES, Misbehaviour, always, at, chat_server
 from tests.embedding_server import Answer, altered, embedding_server, vector
 
-CHAT_CHECKS = ["answers", "model", "context", "structured output", "finish reason", "usage", "white space", "picture"]
+CHAT_CHECKS = [
+    "answers",
+    "model",
+    "context",
+    "structured output",
+    "finish reason",
+    "usage",
+    "white space",
+    "picture",
+    "speed",
+    "forms",
+]
 EMBEDDING_CHECKS = ["answers", "model", "dimension", "length", "other texts", "same text twice", "order"]
 SILENT = {"structured output", "white space", "picture"}
+SPEED = "5000 tokens a second read, 100 written"
+FULL = "full; 11 paths in 120 s"
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(model_checkup, "REPLY_SECONDS", 2.0)
+    monkeypatch.setattr(model_checkup, "PATIENT_SECONDS", 2.0)
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +54,11 @@ def look(monkeypatch):
 
 def forms(request):
     """The replies of a server that is well."""
-    return {"light": "green", "cars": 0} if request.form == "Crossing" else {"colour": "green"}
+    return PROBES[request.form]
 
 
-def well_chat(**more):
-    return chat_server(forms, **({"max_model_len": 32768} | more))
+def well_chat(reply=forms, **more):
+    return chat_server(reply, **({"max_model_len": 32768, "answers_probes": False} | more))
 
 
 def wrong(checks):
@@ -59,6 +72,7 @@ def test_a_chat_server_that_is_well_is_asked_once_for_each_thing(look):
     assert list(found) == CHAT_CHECKS and not wrong(checks)
     assert (found["model"], found["context"], found["finish reason"]) == ("scripted", "32,768 tokens", "stop")
     assert "tokens read" in found["usage"] and "seen to be green" in found["picture"]
+    assert (found["speed"], found["forms"]) == (SPEED, FULL)
     assert server.calls == 3 and server.listings == 1 and sum(len(request.images) for request in server.requests) == 1
 
 
@@ -68,7 +82,7 @@ def test_a_chat_server_that_is_well_is_asked_once_for_each_thing(look):
         (Misbehaviour.PROSE, {"structured output", "picture"}),
         (Misbehaviour.LENGTH, {"structured output", "finish reason", "white space", "picture"}),
         (Misbehaviour.REFUSAL, {"structured output", "picture"}),
-        (Misbehaviour.BAD_REQUEST, SILENT),
+        (Misbehaviour.BAD_REQUEST, SILENT - {"picture"}),
         (Misbehaviour.BUSY, SILENT),
         (Misbehaviour.RESET, SILENT),
         (Misbehaviour.HANG, SILENT),
@@ -86,19 +100,36 @@ def test_the_remedy_names_what_to_start_the_server_with(look):
     with well_chat(misbehave=always(Misbehaviour.WHITESPACE)) as server:
         space = look("CHAT", server)["white space"]
     assert "runs on without end" in space.found and "disable_any_whitespace" in space.remedy
-    with well_chat(misbehave=lambda request: Misbehaviour.BAD_REQUEST if request.images else None) as server:
-        checks = look("CHAT", server)
-    assert wrong(checks) == {"picture"} and "400" in checks["picture"].found and "Qwen3-VL" in checks["picture"].remedy
-    with chat_server(lambda request: forms(request) | ({"colour": "red"} if request.images else {})) as server:
-        assert "called red" in look("CHAT", server)["picture"].found
+    with well_chat(lambda request: {"colour": "red"} if request.images else forms(request)) as server:
+        seen = look("CHAT", server)["picture"]
+    assert "called red; none will be shown" in seen.found and "Qwen3-VL" in seen.remedy
     with well_chat(misbehave=at({2: Misbehaviour.ERROR})) as server:
         assert len(wrong(look("CHAT", server))) == 1, "one lost call does not hide what the others say"
 
 
-@pytest.mark.parametrize(("tokens", "finding"), [(4096, True), (16_384, False), (None, False)])
-def test_a_context_too_short_for_our_calls_is_a_finding(look, tokens, finding):
-    with well_chat(max_model_len=tokens) as server:
-        assert ("context" in wrong(look("CHAT", server))) == finding
+@pytest.mark.parametrize(
+    ("serving", "forms"),
+    [
+        ({"max_model_len": 4096}, "small: full ones need 16,384 tokens of context; 11 paths in 120 s"),
+        ({"max_model_len": 16_384}, FULL),
+        ({"max_model_len": None}, FULL),
+        ({"read_per_second": 40.0, "written_per_second": 8.0}, "small: full ones would take too long; 4 paths in 120 s"),
+    ],
+)
+def test_a_question_is_asked_in_the_forms_that_the_model_can_fill_in_its_time(look, serving, forms):
+    with well_chat(**serving) as server:
+        checks = look("CHAT", server)
+    assert checks["forms"].found == forms and not wrong(checks)
+    assert checks["speed"].found == ("40 tokens a second read, 8 written" if "small: full ones would" in forms else SPEED)
+
+
+@pytest.mark.parametrize(
+    "blind", [{"sees": False}, {"misbehave": lambda asked: Misbehaviour.BAD_REQUEST if asked.images else None}]
+)
+def test_a_model_that_sees_no_pictures_is_no_finding(look, blind):
+    with well_chat(**blind) as server:
+        checks = look("CHAT", server)
+    assert not wrong(checks) and checks["picture"].found.startswith("none is taken; figures are told by caption")
 
 
 def test_without_a_model_nothing_else_is_asked(look):

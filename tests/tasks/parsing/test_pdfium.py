@@ -74,17 +74,18 @@ def test_places_follow_a_turned_page(tmp_path):
     assert line.box[3] == pytest.approx(1 - 500 / 595, abs=0.02)
 
 
-def test_figures_are_cut_formulas_read_and_silent_pages_drawn(tmp_path):
+def test_figures_and_tables_are_cut_formulas_read_and_silent_pages_drawn(tmp_path):
     path = hostile.plain_pdf(tmp_path, pages=2)
     figure = Block(kind=NodeKind.FIGURE, text="", box=(0.1, 0.1, 0.6, 0.3))
     ornament = Block(kind=NodeKind.FIGURE, text="", box=(0.1, 0.1, 0.11, 0.11))
     formula = Block(kind=NodeKind.FORMULA, text="", box=(0.0, 0.05, 1.0, 0.12))
     words = Block(kind=NodeKind.PARAGRAPH, text="Words enough for a page to speak.", box=(0, 0, 1, 1))
     stamp = Block(kind=NodeKind.HEADER, text="A stamp at the edge of a scanned page", box=(0, 0, 1, 0.02))
-    speaking = ParsedPage(1, 595, 842, PageParser.MINERU, (figure, ornament, formula, words))
+    table = Block(kind=NodeKind.TABLE, text="a | b", box=(0.1, 0.4, 0.6, 0.5))
+    speaking = ParsedPage(1, 595, 842, PageParser.MINERU, (figure, ornament, formula, words, table))
     silent = ParsedPage(2, 595, 842, PageParser.MINERU, (stamp,))
     first, second = add_pictures((speaking, silent), job_for(path, tmp_path))
-    assert [block.picture for block in first.blocks] == ["figure-1-0", None, None, None]
+    assert [block.picture for block in first.blocks] == ["figure-1-0", None, None, None, "figure-1-4"]
     assert first.blocks[2].text == "Chapter 1"
     assert (first.image, second.image) == (None, "image-2")
     assert (tmp_path / "figure-1-0").stat().st_size > 100

@@ -1,6 +1,7 @@
 """The answer of a model: what all agree on, or what it makes of the evidence; in the form of its kind, on quotes that stand."""
 
 import io
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -46,8 +47,10 @@ def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(c
     with reading(context, Reader(FACTS), (0,), (1,)) as scene:
         plain, drawn = scene.read()
         (quote,) = drawn.quotes
-        crop = replace(quote, node=replace(quote.node, picture="a" * 64))
+        table = replace(quote, node=replace(quote.node, picture="a" * 64))
+        crop = replace(quote, node=replace(table.node, content=""))
         assert evidence(scene, (plain, drawn))[0].seen == frozenset()
+        assert evidence(scene, (plain, replace(drawn, quotes=(table,))))[0].seen == frozenset()
         assert evidence(scene, (plain, replace(drawn, quotes=(crop,))))[0].seen == {quote.node.id}
 
 
@@ -174,14 +177,44 @@ def test_where_the_model_is_required_what_it_did_not_prove_is_not_found(context)
     assert found.status is AnswerStatus.NOT_FOUND and UNPROVEN in found.why
 
 
-def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
+SEEN = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]
+SEES = Reader({}, instead={"PathAnswer": path_answer("44", SEEN), "WholeAnswer": whole_answer("44 in 2020", SEEN)})
+
+
+@contextmanager
+def read_with_a_picture(folder, place, **more):
+    """Give the question on one passage of the report, which has a picture."""
     stream = io.BytesIO()
     Image.new("RGB", (64, 64)).save(stream, "PNG")
     crop = ArtifactStore(artifacts_folder()).put(stream.getvalue())
-    drawn = replace(REPORT, nodes=(*REPORT.nodes[:3], replace(REPORT.nodes[3], picture=crop), *REPORT.nodes[4:]))
-    cited = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]
-    reply = Reader({}, instead={"PathAnswer": path_answer("44", cited), "WholeAnswer": whole_answer("44 in 2020", cited)})
-    with at_context(published(tmp_path, drawn)) as context, reading(context, reply, (3,)) as scene:
+    nodes = [replace(node, picture=crop if node.ordinal == place else None) for node in REPORT.nodes]
+    with (
+        at_context(published(folder, replace(REPORT, nodes=tuple(nodes)))) as context,
+        reading(context, SEES, (place,), **more) as scene,
+    ):
+        yield scene
+
+
+@pytest.mark.parametrize("found_out", ["before", "while it is asked"])
+def test_a_model_that_sees_nothing_is_asked_by_the_words_and_proves_nothing_by_a_picture(tmp_path, home, found_out):
+    with read_with_a_picture(tmp_path, 3, sees=found_out != "before") as scene:
+        scene.server.sees = False
+        (read,) = scene.read()
+        (asked,) = scene.server.requests
+        assert not asked.images and "picture 1 shows" not in asked.prompt and "Pilots measure it" in asked.prompt
+        assert not read.supported and len(scene.book.made) == 1 and scene.book.left_out == 1
+
+
+def test_a_table_is_shown_by_its_picture_too_and_quoted_from_its_cells(tmp_path, home):
+    with read_with_a_picture(tmp_path, 1) as scene:
+        (read,) = scene.read()
+        (asked,) = scene.server.requests
+    assert len(asked.images) == 1 and "n1: table, page 2, picture 1 shows it" in asked.prompt and "Sound: 35" in asked.prompt
+    assert not read.supported and not scene.book.unchecked
+
+
+def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
+    with read_with_a_picture(tmp_path, 3) as scene:
         found = scene.synthesized()
     assert (found.answer, found.status) == ("44 in 2020", AnswerStatus.ANSWERED)
     assert [quote.text for quote in found.quotes] == ["Pilots measure it every spring."]

@@ -29,7 +29,7 @@ def test_only_the_first_paths_are_read_each_by_its_nearest_words(context):
         ]
         shown = ["\n".join(text for _, text in pieces_of(request)) for request in scene.server.requests]
     assert forms(scene.server) == {"ShortAnswer": 3} and "Pilots" not in "".join(shown)
-    assert scene.book.notes[0] == "the model was shown 3 of 4 paths" and "path 3 does not count" in scene.book.notes[1]
+    assert len(scene.book.notes) == 1 and "path 3 does not count" in scene.book.notes[0]
     assert largest_reply(ShortAnswer) <= 350
 
 

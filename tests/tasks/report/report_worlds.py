@@ -217,7 +217,7 @@ def squares_and_letter(folder: Path, *, more: tuple[str, ...] = (), letter_name:
         *(a_node(paper.id, place, words) for place, words in enumerate(more, 2)),
     )
     parts = (
-        a_table(LETTER, 0, box=None),
+        replace(a_table(LETTER, 0, box=None), picture=crop),
         a_node(LETTER, 1, "words in the picture", box=None, picture=crop, caption="Figure 1: A gradient"),
         a_node(LETTER, 2, "A paragraph of the letter, with the quoted words in the middle of it.", box=None),
         a_node(LETTER, 3, box=None, picture="0" * 64),

@@ -52,7 +52,7 @@ def test_what_has_no_page_is_shown_itself_with_its_crop(world):
     assert sheet.picture is None
     assert sheet.remark == ""
     assert [(exhibit.node, exhibit.numbers) for exhibit in sheet.exhibits] == [(parts[0], (1, 3)), (parts[1], (2,))]
-    assert sheet.exhibits[1].crop.width == 256
+    assert sheet.exhibits[0].crop is None and sheet.exhibits[1].crop.width == 256
     assert evidence.left_out == ()
 
 
