@@ -1,0 +1,164 @@
+"""POST /ask/stream: how a question goes, as server-sent events, and the same answer as by the other route."""
+
+import asyncio
+import json
+import shutil
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from deployments.front_door import web_app
+from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
+from tasks.models.chat import stream
+from tests.chat_server import chat_server
+from tests.deployments.test_front_door import QUESTION, WEIGHT, error, intake
+from tests.scripted_answers import Reader, model_settings, path_answer, whole_answer
+
+FACT = "163"
+ASKED = WEIGHT["json"]
+
+
+@pytest.fixture(autouse=True)
+def small(library, tmp_path, monkeypatch):
+    """A home with the corpus `small`, and a reply looked at whenever a word comes."""
+    monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+
+
+def client(*, room=4, token="", host="127.0.0.1:4280"):
+    return TestClient(web_app(intake(room), token=token), base_url=f"http://{host}")
+
+
+def events_in(text):
+    """Return the names and values of the events of a stream."""
+    told = [dict(line.split(": ", 1) for line in block.split("\n")) for block in text.split("\n\n") if block.startswith("event")]
+    return [(event["event"], json.loads(event["data"])) for event in told]
+
+
+def in_part(request):
+    """Say that a path answers a part, so that the model is to put an answer together."""
+    found = Reader({FACT: FACT}).found(request)
+    return path_answer(FACT, [found[0][1]], whole=False) if found else path_answer("", status="not_reported")
+
+
+def weighed(request):
+    found = Reader({FACT: FACT}).found(request)
+    return whole_answer("It weighs 163 kg without its base.", [found[0][1]])
+
+
+def unproven(_request):
+    return whole_answer("It weighs 99 tonnes.", [{"passage": "n1", "quote": "99 tonnes"}])
+
+
+@contextmanager
+def model_reads(monkeypatch, whole, **server):
+    """Have a scripted model read; give the request."""
+    reader = Reader({FACT: FACT}, instead={"PathAnswer": in_part, "WholeAnswer": whole})
+    with chat_server(reader, piece_length=6, **server) as served:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", served.base_url)
+        yield {**ASKED, "settings": model_settings().model_dump(mode="json")}
+
+
+def fleeting_apart(answer):
+    return {name: value for name, value in answer.items() if name not in ("answer_id", "asked", "usage", "cached")}
+
+
+def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch):
+    with model_reads(monkeypatch, weighed, piece_seconds=0.005) as request:
+        reply = client().post("/ask/stream", json=request)
+        (by_the_other,) = client().post("/ask", json={**request, "fresh": True}).json()["answers"]
+        (again,) = events_in(client().post("/ask/stream", json=request).text)
+    assert reply.status_code == 200 and reply.headers["Content-Type"].startswith("text/event-stream")
+    told = events_in(reply.text)
+    names = [name for name, _ in told]
+    assert names == sorted(names, key=["stage", "draft", "answer"].index), "no event comes after one of a later kind"
+    stages = [value for name, value in told if name == "stage"]
+    assert stages[0]["words"].startswith("found ") and stages[-1] == {"words": "putting together"}
+    assert any(set(stage) == {"words", "done", "of"} for stage in stages)
+    drafts = [value["text"] for name, value in told if name == "draft"]
+    assert len(drafts) > 2 and drafts[-1] == "It weighs 163 kg without its base." == told[-1][1]["answer"]
+    assert fleeting_apart(told[-1][1]) == fleeting_apart(by_the_other) and by_the_other["answer_by"] == "model"
+    assert again[0] == "answer" and again[1]["cached"] and again[1]["answer"] == drafts[-1]
+
+
+def test_a_draft_that_nothing_proves_is_withdrawn_before_the_answer(monkeypatch):
+    with model_reads(monkeypatch, unproven, piece_seconds=0.005) as request:
+        told = events_in(client().post("/ask/stream", json=request).text)
+    assert [name for name, _ in told[-3:]] == ["draft", "withdrawn", "answer"] and told[-2][1] == {}
+    assert told[-3][1]["text"] == "It weighs 99 tonnes." and "99" not in told[-1][1]["answer"]
+
+
+def test_what_rules_find_comes_without_a_draft():
+    told = events_in(client().post("/ask/stream", json=ASKED).text)
+    assert {name for name, _ in told} == {"stage", "answer"} and told[-1][1]["status"] == "evidence"
+    assert "took no run" in told[-1][1]["notes"][-1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "service", "reason", "status"),
+    [
+        (QUESTION, {"room": 0}, "full", 503),
+        (QUESTION, {"token": "sesame"}, "token", 401),
+        (QUESTION, {"host": "evil.example"}, "host", 400),
+        ({"json": {"questions": ["a", "b"]}}, {}, "request", 400),
+        ({"json": {"questions": ["a"], "colour": 3}}, {}, "request", 400),
+        ({"content": b"a=1"}, {}, "request", 400),
+    ],
+)
+def test_what_is_refused_is_so_as_by_the_other_route(asked, service, reason, status):
+    happened = []
+    with subscribed(happened.append):
+        said = error(client(**service).post("/ask/stream", **asked), status)
+    assert set(said) == {"what", "value", "remedy"} and said["remedy"]
+    assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
+
+
+def test_an_error_of_a_question_that_was_taken_in_is_an_event():
+    (told,) = events_in(client().post("/ask/stream", json={**ASKED, "corpus": "smal"}).text)
+    assert told[0] == "error" and set(told[1]) == {"what", "value", "remedy"} and told[1]["value"] == "smal"
+
+
+@contextmanager
+def served(room=8):
+    """The service on a real socket; its address."""
+    loop, listening = asyncio.new_event_loop(), socket.create_server(("127.0.0.1", 0))
+
+    async def serve():
+        service = intake(room)
+        web = uvicorn.Server(uvicorn.Config(web_app(service), log_level="warning", timeout_graceful_shutdown=1))
+        running.append((web, service))
+        await web.serve(sockets=[listening])
+        await service.runs.end()
+
+    running = []
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    while not running or not running[0][0].started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", running[0][1]
+    finally:
+        running[0][0].should_exit = True
+        thread.join(20)
+        loop.close()
+
+
+def test_who_goes_away_or_does_not_read_ends_nothing_and_a_stream_that_is_silent_stays_open(monkeypatch):
+    monkeypatch.setattr("fastapi.routing._PING_INTERVAL", 0.05)
+    with model_reads(monkeypatch, weighed, seconds=0.15) as request, served() as (address, service):
+        with httpx.stream("POST", f"{address}/ask/stream", json=request) as gone:
+            next(gone.iter_lines())
+        with httpx.stream("POST", f"{address}/ask/stream", json={**request, "questions": ["How heavy is an MT-3?"]}) as idle:
+            told = httpx.post(f"{address}/ask/stream", json={**request, "reader": "top-k"}, timeout=60).text
+            assert events_in(told)[-1][0] == "answer" and ": ping" in told.split("\n")
+            while service.waiting:
+                time.sleep(0.02)
+            assert events_in(idle.read().decode())[-1][0] == "answer"
+        (kept,) = events_in(httpx.post(f"{address}/ask/stream", json=request, timeout=60).text)
+        assert kept[1]["cached"]
