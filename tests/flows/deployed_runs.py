@@ -143,6 +143,14 @@ async def error_of(asking):
         return f"{type(error).__name__}: {error}"
 
 
+async def news_of(asked):
+    """Return what was heard of a question that is answered in a run, and the notes of its answer."""
+    from deployments.news import News
+
+    news = [event.words async for event in News(asked).newest()]
+    return news, (await asked.waited_for())[0]["notes"]
+
+
 async def served(client):
     """Tell what came of questions to the query service: from the form, by HTTP, and of one that is cancelled."""
     from prefect import flow_engine
@@ -175,6 +183,7 @@ async def served(client):
         "ask": await ran(from_the_form(TORQUE, WEIGHT)),
         "ask nobody": await ran(from_the_form("?")),
         "http": await by_http(WEIGHT, reader="top-k"),
+        "news": await news_of(intake.take_in(AskRequest(questions=(TORQUE,), corpus="small", reader="top-k"))),
         "http nobody": await error_of(by_http("!")),
         "cancelled": await cancelled(client, intake.ask(AskRequest(questions=("How far?",), corpus="far"))),
     }

@@ -42,6 +42,11 @@ def test_a_question_over_http_is_a_run_with_its_name_and_tags_and_keeps_no_resul
     assert deployed["http nobody"].startswith("QuestionError: the question '!' holds no word")
 
 
+def test_who_follows_a_question_hears_of_it_although_its_steps_are_tasks_of_a_run(deployed):
+    news, notes = deployed["news"]
+    assert len(news) == 1 and news[0].startswith("found ") and not any("without Prefect" in note for note in notes)
+
+
 def test_the_pages_are_a_run_of_their_own_and_stand_with_the_run_that_answered(deployed):
     for answer, more in ((deployed["http"][0], ""), (deployed["ask"]["returned"][0], " and 1 more")):
         name = answer["question"] + more
