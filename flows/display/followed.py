@@ -9,6 +9,7 @@ from flows.display.output import Output
 from storage.records.answers import Answer
 from tasks.events import DraftGrown, Event, StageReached, subscribed
 
+LOOKING = "looking"
 WITHDRAWN = "the draft of this answer is withdrawn: it was not proven"
 
 
@@ -17,7 +18,7 @@ class Following:
 
     def __init__(self, output: Output, questions: int) -> None:
         self._side, self._questions, self._answered = output.side, questions, 0
-        self._stage, self._draft = "reading", ""
+        self._stage, self._draft = LOOKING, ""
         self._line = self._side.status(self._words(), spinner="dots")
 
     @contextmanager
@@ -45,7 +46,7 @@ class Following:
         if not answer.answer.startswith(self._draft):
             self._side.print(WITHDRAWN, style="dim", soft_wrap=True)
         yield
-        self._answered, self._stage, self._draft = self._answered + 1, "reading", ""
+        self._answered, self._stage, self._draft = self._answered + 1, LOOKING, ""
         if self._answered < self._questions:
             self._line.update(self._words())
             self._line.start()

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from deployments.front_door import web_app
 from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
 from tasks.models.chat import stream
+from tasks.watching.json_log import logging_to
 from tests.chat_server import chat_server
 from tests.deployments.test_front_door import QUESTION, WEIGHT, error, intake
 from tests.scripted_answers import Reader, path_answer, whole_answer
@@ -69,8 +70,8 @@ def fleeting_apart(answer):
     return {name: value for name, value in answer.items() if name not in ("answer_id", "asked", "usage", "cached")}
 
 
-def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch):
-    with model_reads(monkeypatch, weighed, piece_seconds=0.005) as request:
+def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp_path):
+    with model_reads(monkeypatch, weighed, piece_seconds=0.005) as request, logging_to(str(tmp_path / "log")):
         reply = client().post("/ask/stream", json=request)
         (by_the_other,) = client().post("/ask", json={**request, "fresh": True}).json()["answers"]
         (again,) = events_in(client().post("/ask/stream", json=request).text)
@@ -83,6 +84,8 @@ def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch):
     drafts = [value["text"] for name, value in told if name == "draft"]
     assert len(drafts) > 2 and drafts[-1] == "It weighs 163 kg without its base." == told[-1][1]["answer"]
     assert fleeting_apart(told[-1][1]) == fleeting_apart(by_the_other) and by_the_other["answer_by"] == "model"
+    logged = (tmp_path / "log").read_text()
+    assert "call-ended" in logged and not any(words in logged for words in ("163 kg", "putting", "draft", "stage"))
     assert again[0] == "answer" and again[1]["cached"] and again[1]["answer"] == drafts[-1]
 
 

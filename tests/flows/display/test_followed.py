@@ -44,7 +44,7 @@ def test_the_line_says_how_far_it_is_then_the_draft_and_goes_before_the_answer()
         assert not output.side._live_stack
     shown = written(output)
     assert "found [3] pages" in shown and "It is [bold]20 metres" in shown and WITHDRAWN not in shown
-    assert "1 of 2 questions answered, reading" in shown and "20 metres" not in shown.rpartition("questions answered")[2]
+    assert "1 of 2 questions answered, looking" in shown and "20 metres" not in shown.rpartition("questions answered")[2]
     emit(StageReached("a", "later"))
     assert written(output) == shown
 
