@@ -23,9 +23,11 @@ from tasks.asking.request import AskRequest, asked_scope, checked_questions
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
+from tasks.models.local import local_model
 from tasks.reading.answer import gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
+from tasks.settings.base import changed
 from tasks.step import StepKey, Workplace, chained
 from tasks.watching.watching import watched_question
 
@@ -40,9 +42,12 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
     another request, nor where its answer is kept.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
-    where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
+    where a chat model reads, EndpointError or LocalModelError before all else, and ChatEndedError where it is gone, also between
+    two questions.
     """
-    server = chat_server_of(request.settings)
+    if request.local:
+        request = request.model_copy(update={"settings": changed(request.settings, {"reading.by": "model"})})
+    server = local_model() if request.local else chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     async with opened_for_reading(location) as snapshot:
         check_writable(location.runs)
@@ -92,7 +97,8 @@ class Asking:
         snapshot, settings = self.kept.snapshot, self.request.settings
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
-        reader = self.held.enter_context(open_reader(self.server, settings, snapshot))
+        # in a thread: a local model may have to be loaded
+        reader = await asyncio.to_thread(self.held.enter_context, open_reader(self.server, settings, snapshot))
         return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:

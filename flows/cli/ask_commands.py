@@ -28,6 +28,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         modality=arguments.modality,
         reader=arguments.reader,
         fresh=arguments.fresh,
+        local=arguments.local,
         preset=arguments.preset,
         settings=asked_settings(arguments),
     )

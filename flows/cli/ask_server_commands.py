@@ -148,6 +148,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "modality": arguments.modality,
         "reader": arguments.reader,
         "fresh": arguments.fresh,
+        "local": arguments.local,
         "preset": arguments.preset,
     }
     if arguments.settings or arguments.pages_per_answer:

@@ -41,6 +41,7 @@ class AskRequest(BaseModel):
     modality: Modality | None = Field(None, description="only text, tables or figures")
     reader: Reader = Field("flow", description=READERS_HELP)
     fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
+    local: bool = Field(False, description="have the local model read, whatever the settings say")
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask

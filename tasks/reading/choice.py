@@ -9,8 +9,10 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call
 from tasks.asking.records import PathReader
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
+from tasks.models.local import reachable
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
+from tasks.settings.base import changed
 
 
 def chat_server_of(settings: AskSettings) -> Endpoint | None:
@@ -24,7 +26,7 @@ def chat_server_of(settings: AskSettings) -> Endpoint | None:
 def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapshot) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
-    Raises ChatEndedError where the server cannot be asked.
+    Raises ChatEndedError where the server cannot be asked, LocalModelError where a model of this machine does not run.
     """
     if server is None:
         yield ExtractiveReader(settings.reading)
@@ -36,7 +38,9 @@ def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapsh
     from tasks.reading.model_calls import ModelContext
     from tasks.reading.shown import NodePictures
 
-    with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=record_call) as model:
+    # a local model computes one call at a time: others are not sent, so that none waits past its deadline
+    models = changed(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
+    with reachable(server) as at, open_chat(at, models, cache=CallCache(calls_folder()), listener=record_call) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
         yield ModelReader(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))
