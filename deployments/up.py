@@ -1,7 +1,7 @@
 """Everything up with one command: `make up`, or `python -m deployments.up`. Ctrl-C or SIGTERM ends all of it.
 
-A Prefect server (none where PREFECT_API_URL names one), one process that serves the deployments and one that answers questions, in
-one process group; where one of them dies, all end, and a message names it.
+A Prefect server (none where PREFECT_API_URL names one), one process that serves the deployments, one that answers questions and,
+where FLOWREADER_LOCAL_MODEL names it, a model that reads for them; where one of them dies, all end, and a message names it.
 """
 
 import os
@@ -32,6 +32,7 @@ from storage.locations import home, prefect_folder
 from storage.lock import taken
 from storage.object_address import is_address
 from storage.system import check_writable, require_room
+from tasks.models.local import local_model_is_named, require_memory, weights
 from tasks.settings.environment import UnknownNameError, check_environment
 from tasks.watching.json_log import check_log
 from tasks.watching.metrics_endpoint import check_metrics_address, counting_together
@@ -45,6 +46,7 @@ RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 3.0
 """With three children that end after the runs, less than the promised 20 s."""
 
 SERVER = "the Prefect server"
+READS = "the local model"
 SERVES = "what serves the deployments"
 ANSWERS = "what answers questions"
 VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
@@ -98,6 +100,9 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     check_question_settings()
     check_metrics_address()
     check_log()
+    local = local_model_is_named()
+    if local:
+        require_memory(weights())
     alone = not server_is_configured()
     if alone:
         port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)
@@ -113,13 +118,17 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
         new = "" if (prefect_folder() / "prefect.db").exists() else ", which makes its database first"
         _say(f"starting {SERVER}{new} ...")
         children.append(start(SERVER, "deployments.server", log=prefect_folder() / "server.log"))
+    if local:
+        _say(f"starting {READS} ...")
+        children.append(start(READS, "deployments.local_model"))
     together.enter_context(counting_together())
     _say(f"starting {ANSWERS} and {SERVES} ...")
     # They load what they need while the server comes up, and then wait for it.
     children.append(start(ANSWERS, "deployments.questions"))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
-    *_, asked_at, served = wait_until_ready(children)
-    _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
+    *_, asked_at, served = ready = wait_until_ready(children)
+    reads = f", read by {ready[-3]}" if local else ""
+    _say(f"ready: {served}, ask/ask\nquestions: {asked_at}{reads}\n{prefect}")
 
 
 def hold_home() -> None:

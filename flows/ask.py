@@ -25,10 +25,12 @@ from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
+from tasks.models.local import LocalModelError, local_model
 from tasks.reading.answer import gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
+from tasks.settings.base import changed
 from tasks.step import StepKey, Workplace, chained
 from tasks.watching.watching import watched_question
 
@@ -46,10 +48,13 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
     another request, nor where its answer is kept.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
-    where a chat model is to read, EndpointError before all else, and ChatEndedError where the request requires one that fails.
+    where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
+    one that fails.
     """
     began = time.monotonic()
-    server = chat_server_of(request.settings)
+    if request.local:
+        request = request.model_copy(update={"settings": changed(request.settings, {"reading.by": "model"})})
+    server = local_model() if request.local else chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     async with opened_for_reading(location) as snapshot:
         check_writable(location.runs)
@@ -103,9 +108,10 @@ class Asking:
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
         notes: tuple[str, ...] = ()
         try:
+            # in a thread: a local model may have to be loaded
             opening = open_reader(self.server, settings, snapshot, self.request.deadline(self.began))
             reader = await asyncio.to_thread(self.held.enter_context, opening)
-        except ChatEndedError as error:
+        except (ChatEndedError, LocalModelError) as error:
             if self.request.require_model:
                 raise
             reader = ExtractiveReader(settings.reading)

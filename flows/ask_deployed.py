@@ -27,6 +27,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import UnknownAnswerError, find_answer
 from tasks.asking.request import AskRequest
 from tasks.lineage.data_flow import answered
+from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
 
 Answers = list[dict[str, Any]]
@@ -85,7 +86,7 @@ async def answers_of(request: AskRequest) -> Answers:
     asked = asked_here.get(None) or Asked()
     asked.begun.set_result(None)
     try:
-        async with aclosing(ask(request, seats)) as answers:
+        async with aclosing(ask(read_locally(request), seats)) as answers:
             async for answer in answers:
                 asked.given.append(answer)
         shown = [answer_json(answer) for answer in asked.given]
@@ -94,6 +95,11 @@ async def answers_of(request: AskRequest) -> Answers:
         raise
     asked.answers.set_result(shown)
     return shown
+
+
+def read_locally(request: AskRequest) -> AskRequest:
+    """Have the local model read where the service has one."""
+    return request.model_copy(update={"local": True}) if local_model_is_named() else request
 
 
 @flow(

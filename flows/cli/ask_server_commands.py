@@ -149,6 +149,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "reader": arguments.reader,
         "fresh": arguments.fresh,
         "require_model": arguments.require_model,
+        "local": arguments.local,
         "preset": arguments.preset,
     }
     if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:

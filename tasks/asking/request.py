@@ -44,6 +44,7 @@ class AskRequest(BaseModel):
     require_model: bool = Field(
         False, description="an error where the chat model fails, is late or has no budget left; else rules quote evidence then"
     )
+    local: bool = Field(False, description="have the local model read, whatever the settings say")
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask

@@ -21,11 +21,20 @@ class EndpointError(ExpectedError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server behind the OpenAI protocol; without a `model` it is the one that the server names. The key is never shown."""
+    """A server behind the OpenAI protocol; without a `model` it is the one that the server names. The key is never shown.
+
+    `weights` is the file of a model that we run on this machine ourselves, at whatever address.
+    """
 
     base_url: str
     model: str = ""
     api_key: str = field(default="", repr=False)
+    weights: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What stays the same when it is started again."""
+        return self.weights or self.base_url
 
 
 def embedding_endpoint() -> Endpoint | None:

@@ -104,6 +104,11 @@ class ModelProcess:
         except (EOFError, OSError, MemoryError):  # the last where a length is made up
             return None
 
+    def wait(self) -> None:
+        """Return when the process has ended."""
+        if self._process:
+            self._process.wait()
+
     def close(self) -> None:
         """End the process, whatever it is doing."""
         if self._process:

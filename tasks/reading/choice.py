@@ -9,8 +9,10 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
+from tasks.models.local import reachable
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
+from tasks.settings.base import changed
 
 
 def chat_server_of(settings: AskSettings) -> Endpoint | None:
@@ -26,7 +28,8 @@ def open_reader(
 ) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
-    Raises ChatEndedError where the server cannot be asked, `until` that moment of time.monotonic() at the latest.
+    Raises ChatEndedError where the server cannot be asked, `until` that moment of time.monotonic() at the latest, and
+    LocalModelError where a model of this machine does not run.
     """
     if server is None:
         yield ExtractiveReader(settings.reading)
@@ -39,8 +42,13 @@ def open_reader(
     from tasks.reading.shown import NodePictures
     from tasks.reading.small import SmallReader
 
+    # a local model computes one call at a time: others are not sent, so that none waits past its deadline
+    models = changed(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
     cache = CallCache(calls_folder())
-    with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft, until=until) as model:
+    with (
+        reachable(server) as at,
+        open_chat(at, models, cache=cache, listener=record_call, drafts=tell_draft, until=until) as model,
+    ):
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
         forms = settings.reading.model.forms

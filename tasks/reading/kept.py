@@ -82,7 +82,7 @@ class KeptAnswers:
         """Return what decides the answer to a question, where this chat model reads, or rules ("") do."""
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
-        served = server.base_url if server else ""
+        served = server.identity if server else ""
         answering = (self.snapshot.sha256, self.snapshot.embedder.key, served, model, code_identity())
         return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
 

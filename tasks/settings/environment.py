@@ -18,6 +18,7 @@ NAMES = frozenset(
         "CHAT_BASE_URL",
         "CHAT_MODEL",
         "CHAT_API_KEY",
+        "LOCAL_MODEL",
         "EMBED_BASE_URL",
         "EMBED_MODEL",
         "EMBED_API_KEY",

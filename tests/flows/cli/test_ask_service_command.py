@@ -33,7 +33,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",
-        "fresh": True, "require_model": False, "preset": "default",
+        "fresh": True, "require_model": False, "local": False, "preset": "default",
         "questions": ["How deep?"],
     }  # fmt: skip
 

@@ -1,0 +1,23 @@
+"""What `model serve` does: a chat model on this machine, for every question of this home, until Ctrl-C."""
+
+import argparse
+
+from flows.display.output import Output
+from tasks.models.local import CONTEXT_TOKENS, keep_model, weights
+
+
+def serve(arguments: argparse.Namespace, output: Output) -> int:
+    path = weights(arguments.gguf)
+    output.side.print(f"loading {path} ...", markup=False, soft_wrap=True)
+    with keep_model(path, arguments.port) as model:
+        address, name = model.endpoint.base_url, model.endpoint.model
+        if output.as_json:
+            output.data({"address": address, "model": name, "context_tokens": CONTEXT_TOKENS})
+        else:
+            output.line(f"ready: {address}, model {name}, {CONTEXT_TOKENS:,} tokens of context; Ctrl-C ends it")
+        output.console.file.flush()
+        try:
+            model.wait()
+        except KeyboardInterrupt:
+            output.side.print("ended", markup=False)
+    return 0

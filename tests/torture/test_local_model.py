@@ -1,0 +1,99 @@
+"""A trained model reads: the small one of the package, behind llama.cpp, as `model serve` and `ask --local` run it."""
+
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tasks.models.local import local_model, reachable
+from tests.deployments.brought_up import TORQUE, brought_up
+from tests.program import said
+from tests.torture.lab import Run, copies, ingest
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.torture
+
+NUMBER = {"type": "object", "properties": {"torque": {"type": "integer"}}, "required": ["torque"], "additionalProperties": False}
+ONE_SENTENCE = "The bolts of the blade root are tightened with 1850 Nm. With which torque?"
+LOAD_SECONDS = 120.0
+
+
+def chat(base_url, **more):
+    """Return the words of a reply of at most 40 tokens, greedily chosen."""
+    body = {"model": "any", "temperature": 0, "max_tokens": 40, "messages": [{"role": "user", "content": ONE_SENTENCE}], **more}
+    request = urllib.request.Request(
+        f"{base_url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=LOAD_SECONDS) as reply:
+        return json.loads(reply.read())["choices"][0]["message"]["content"]
+
+
+def serving(home: Path) -> Run:
+    """Start the model, and return when it is ready."""
+    home.mkdir(parents=True, exist_ok=True)
+    run = Run("model", "serve", "--port", "0", "--json", home=home)
+    wait_until(lambda: "context_tokens" in run.words or run.process.poll() is not None, LOAD_SECONDS, lambda: run.words)
+    assert run.process.poll() is None, run.words
+    return run
+
+
+def address(run: Run) -> str:
+    return json.loads(run.words[run.words.index("{") :].splitlines()[0])["address"]
+
+
+@pytest.fixture(scope="module")
+def library_of_one(tmp_path_factory):
+    """A home with a corpus of one short document."""
+    folder = tmp_path_factory.mktemp("local")
+    ingest(copies(folder / "in", ("maintenance_manual.docx",)), home=folder / "home", corpus="one").ended(0)
+    return folder / "home"
+
+
+def test_it_replies_by_a_schema_and_ctrl_c_leaves_nothing(tmp_path):
+    run = serving(tmp_path / "home")
+    form = {"type": "json_schema", "json_schema": {"name": "Torque", "schema": NUMBER}}
+    assert isinstance(json.loads(chat(address(run), response_format=form))["torque"], int)
+    run.interrupt()
+    run.ended(0)
+    assert run.survivors() == []
+
+
+def test_the_kill_of_the_parent_leaves_no_model(tmp_path):
+    run = serving(tmp_path / "home")
+    run.kill()
+    assert run.survivors() == []
+
+
+def test_the_same_words_are_replied_by_each_start_and_after_other_calls():
+    replies = set()
+    for _start in range(2):
+        with reachable(local_model()) as model:
+            replies |= {chat(model.base_url)}
+            chat(model.base_url, max_tokens=5, messages=[{"role": "user", "content": f"In short: {ONE_SENTENCE}"}])
+            replies |= {chat(model.base_url)}
+    assert len(replies) == 1, replies
+
+
+def test_a_question_starts_the_model_and_ends_it_and_the_same_again_needs_none(library_of_one):
+    run = Run("ask", "--local", TORQUE, "--corpus", "one", "--json", home=library_of_one).ended(0)
+    answer = run.said
+    assert answer["usage"]["calls"] > 0 and answer["models"]["chat"] == "SmolLM2-135M-Instruct.Q4_1", answer
+    assert answer["citations"] and run.survivors() == []
+
+
+def test_the_service_asks_the_model_that_make_up_starts(library_of_one, tmp_path):
+    with brought_up(library_of_one, tmp_path / "log", FLOWREADER_LOCAL_MODEL="smollm2") as up:
+        assert ", read by SmolLM2-135M-Instruct.Q4_1 at http://127.0.0.1:" in up.said()
+        request = {"corpus": "one", "questions": [TORQUE], "fresh": True}
+        body = urllib.request.Request(
+            f"http://{up.environment['FLOWREADER_ASK_ADDRESS']}/ask",
+            json.dumps(request).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(body, timeout=LOAD_SECONDS * 3) as reply:
+            (answer,) = json.loads(reply.read())["answers"]
+        assert answer["models"]["chat"] == "SmolLM2-135M-Instruct.Q4_1" and answer["usage"]["calls"] > 0
+        up.process.terminate()
+        assert up.ends_within(30)[0] == 0
+    assert said("status", "--corpus", "one", home=library_of_one)["documents"]
