@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import create_model
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import Modality, Node, NodeKind
@@ -13,37 +14,48 @@ from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING
 from tasks.models.chat.call import ChatCall
+from tasks.models.chat.forms import Form, characters, items, largest_reply
 from tasks.prompts.prompt import Piece, Prompt, cut, fence, load_prompt
 from tasks.settings.ingest import AnalysisSettings, OcrSettings, ReadingSettings
 
 FEWEST_TAGS = 3
 
 
-class Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+NodeId = Annotated[str, characters(8)]
+Term = Annotated[str, characters(40)]
 
 
-class Description(Reply):
+class Description(Form):
     """The model's description of a node."""
 
-    id: str
-    keywords: list[str]
-    summary: str
-    tags: list[str]
+    id: NodeId
+    keywords: Annotated[list[Term], items(16)]
+    summary: Annotated[str, characters(400)]
+    tags: Annotated[list[Term], items(5)]
 
 
 class VisualDescription(Description):
     """Of a figure or table; `words` are those in its picture."""
 
-    words: str
+    words: Annotated[str, characters(3000)]
 
 
-class Descriptions(Reply):
+class Descriptions(Form):
     nodes: list[Description]
 
 
-class VisualDescriptions(Reply):
+class VisualDescriptions(Form):
     nodes: list[VisualDescription]
+
+
+L = TypeVar("L", bound=Form)
+
+
+@cache
+def listing(form: type[L], field: str, count: int) -> type[L]:
+    """Return the form with exactly so many entries in the list of this name, as far as its schema says."""
+    bounded: dict[str, Any] = {field: (form.model_fields[field].annotation, items(count, fewest=count))}
+    return create_model(form.__name__, __base__=form, **bounded)
 
 
 def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
@@ -77,7 +89,6 @@ def says_nothing(description: Description) -> bool:
 PURPOSE = "analyze"
 SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
 """Their words are their summary."""
-REPLY_FRAME_TOKENS = 100
 AROUND = 4
 """So many nodes before and behind a figure are looked at for running text."""
 
@@ -185,7 +196,7 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
 def _call(
     group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...]
 ) -> ChatCall[D]:
-    model, material = asking.settings.model, fence(pieces)
+    form, material = listing(form, "nodes", len(group)), fence(pieces)
     ids = tuple(f"n{place}" for place in group)
     return ChatCall(
         purpose=PURPOSE,
@@ -193,14 +204,14 @@ def _call(
         item=named(group, asking.name),
         prompt=prompt.fill(
             words=str(asking.settings.summary_words),
-            keywords=str(model.keywords),
+            keywords=str(asking.settings.model.keywords),
             count=str(len(ids)),
             mark=material.mark,
             material=material.text,
         ),
         prompt_hash=prompt.hash,
         form=form,
-        max_output_tokens=REPLY_FRAME_TOKENS + len(group) * model.reply_tokens + len(images) * model.picture_reply_tokens,
+        max_output_tokens=largest_reply(form),
         images=images,
         check=lambda value: wrong_description(value, ids),
     )

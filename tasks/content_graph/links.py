@@ -2,43 +2,52 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from storage.records.documents import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
 from tasks.content_graph.asking import ask_in_groups
-from tasks.content_graph.description import Reply, named, wrong_ids
+from tasks.content_graph.description import NodeId, Term, listing, named, wrong_ids
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
+from tasks.models.chat.forms import Form, characters, items, largest_reply
 from tasks.models.chat.model import ChatModel
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
-from tasks.settings.ingest import ModelEvolutionSettings
+from tasks.settings.ingest import ModelEvolutionSettings, ShortFormSettings
 
 PURPOSE = "evolve"
-REPLY_FRAME_TOKENS = 100
 KEYWORD_BREAK = "; "
 
 Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
 
 
-class NamedLink(Reply):
+class NamedLink(Form):
     """A link to another note, with what it means."""
 
-    to: str
+    to: NodeId
     relation: Relation
 
 
-class NoteJudgement(Reply):
-    id: str
-    links: list[NamedLink]
+class NoteJudgement(Form):
+    id: NodeId
+    links: Annotated[list[NamedLink], items(16)]
     update: bool
-    summary: str
-    keywords: list[str]
+    summary: Annotated[str, characters(300)]
+    keywords: Annotated[list[Term], items(10)]
 
 
-class NoteJudgements(Reply):
+class NoteJudgements(Form):
     nodes: list[NoteJudgement]
+
+
+NONE = "none"
+
+
+class Relations(Form):
+    """How the first of some notes is related to each of the others, in their order: the short form."""
+
+    relations: list[Relation | Literal["none"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +62,21 @@ class Judgement:
 Seen = tuple[str, tuple[str, ...], tuple[tuple[int, str], ...]]
 """All that a judgement rests on: the node's summary and keywords, its candidates with their summaries."""
 
+Judged = tuple[dict[int, Judgement], dict[int, ChatError]]
+"""The judgements by place, and why a node got none."""
+
 Known = Mapping[int, tuple[Seen, Judgement]]
 """The last judgement on each node, by place, with what it rests on."""
 
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the nodes of one document in a round. `on_nodes(done, total)` counts from what the rounds before had `done`."""
+    """Judges the nodes of one document in a round, one in a call and without rewriting where forms are `short`. `on_nodes(done, total)` counts from what the rounds before had `done`."""
 
     document_id: str
     name: str
     settings: ModelEvolutionSettings
+    short: ShortFormSettings | None
     chat: ChatModel
     on_nodes: Callable[[int, int], None]
     total: int
@@ -81,6 +94,12 @@ class Judge:
         seen = {place: _seen(place, nodes, others) for place, others in candidates.items()}
         asked = [place for place in sorted(candidates) if place not in known or known[place][0] != seen[place]]
         self._count(len(candidates) - len(asked))
+        new, errors = self._asked_shortly(asked, nodes, candidates) if self.short else self._asked(asked, nodes, candidates)
+        after = {place: judged for place, judged in known.items() if place not in errors}
+        after |= {place: (seen[place], judgement) for place, judgement in new.items()}
+        return after, errors
+
+    def _asked(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
         sizes = [self._size(place, nodes, candidates[place]) for place in asked]
         groups = group_in_order(sizes=sizes, most_items=self.settings.nodes_per_call, most_size=self.settings.characters_per_call)
         replies = ask_in_groups(
@@ -89,12 +108,21 @@ class Judge:
             lambda group: self._call(group, nodes, candidates),
             self._count,
         )
-        after = {place: judged for place, judged in known.items() if place not in replies.errors}
-        for _, value in replies.values:
-            for judgement in value.nodes:
-                place = int(judgement.id[1:])
-                after[place] = seen[place], _judgement(judgement, candidates[place])
-        return after, replies.errors
+        judgements = [(int(judgement.id[1:]), judgement) for _, value in replies.values for judgement in value.nodes]
+        return {place: _judgement(judgement, candidates[place]) for place, judgement in judgements}, replies.errors
+
+    def _asked_shortly(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
+        replies = ask_in_groups(
+            self.chat,
+            [[place] for place in asked],
+            lambda group: self._short_call(group[0], nodes, candidates[group[0]]),
+            self._count,
+        )
+        named = {group[0]: zip(candidates[group[0]], value.relations, strict=True) for group, value in replies.values}
+        return {
+            place: Judgement({other: relation for other, relation in pairs if relation != NONE}, "", ())
+            for place, pairs in named.items()
+        }, replies.errors
 
     def _count(self, more: int) -> None:
         self.done += more
@@ -104,6 +132,7 @@ class Judge:
         self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
     ) -> ChatCall[NoteJudgements]:
         prompt, ids = load_prompt("evolve"), tuple(f"n{place}" for place in group)
+        form = listing(NoteJudgements, "nodes", len(group))
         others = sorted({other for place in group for other in candidates[place]}.difference(group))
         pieces = [self._subject(place, nodes[place], candidates[place]) for place in group]
         pieces += [Piece(f"n{other}", nodes[other].summary) for other in others]
@@ -120,9 +149,28 @@ class Judge:
                 material=material.text,
             ),
             prompt_hash=prompt.hash,
-            form=NoteJudgements,
-            max_output_tokens=REPLY_FRAME_TOKENS + len(group) * self.settings.reply_tokens,
+            form=form,
+            max_output_tokens=largest_reply(form),
             check=lambda value: wrong_judgement(value, ids, shown),
+        )
+
+    def _short_call(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> ChatCall[Relations]:
+        assert self.short is not None
+        prompt, form, count = load_prompt("evolve_small"), listing(Relations, "relations", len(candidates)), len(candidates)
+        most = self.short.characters_per_summary
+        pieces = [Piece(f"note {number}", cut(nodes[one].summary, most)) for number, one in enumerate((place, *candidates), 1)]
+        material = fence(pieces, plain=True)
+        return ChatCall(
+            purpose=PURPOSE,
+            subject=self.document_id,
+            item=f"links of {named([place], self.name)}",
+            prompt=prompt.fill(count=str(count), mark=material.mark, material=material.text),
+            prompt_hash=prompt.hash,
+            form=form,
+            max_output_tokens=largest_reply(form),
+            check=lambda value: (
+                "" if len(value.relations) == count else f"there are {len(value.relations)} relations; give {count}"
+            ),
         )
 
     def _subject(self, place: int, node: Node, candidates: Sequence[int]) -> Piece:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
@@ -20,7 +20,7 @@ from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
 from tasks.models.chat.errors import ChatError
-from tasks.models.chat.forms import Form
+from tasks.models.chat.forms import Form, characters, largest_reply
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.step import MODEL, StepKey, Workplace, step
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tasks.models.chat.model import ChatModel
 
 PROMPT = "judge_answer"
-REPLY_TOKENS = 300
 SHOWN_CHARACTERS = 8000
 """Of the question and of each answer, so many are shown: three quotes take a tenth of it."""
 
@@ -37,7 +36,7 @@ AnsweredQuestion = tuple[BenchmarkQuestion, Asked]
 
 
 class Judgement(Form):
-    reason: str
+    reason: Annotated[str, characters(300)]
     correct: bool
 
 
@@ -65,7 +64,7 @@ class ModelJudge:
             prompt=prompt.fill(mark=fenced.mark, material=fenced.text),
             prompt_hash=prompt.hash,
             form=Judgement,
-            max_output_tokens=REPLY_TOKENS,
+            max_output_tokens=largest_reply(Judgement),
         )
 
 

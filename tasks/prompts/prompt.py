@@ -67,17 +67,19 @@ class Fenced:
     text: str
 
 
-def fence(pieces: Iterable[Piece]) -> Fenced:
+def fence(pieces: Iterable[Piece], *, plain: bool = False) -> Fenced:
     """Set each piece behind a line with the mark and its heading, and a line with the mark behind them all.
 
     The mark is drawn from the words themselves and stands in none of them: no document can close the fence or forge a heading.
+    A plain one is a run of equal signs, one token: small models take a mark of digits for what the text is about.
     Raises PromptError where a heading is more than one line.
     """
     shown = [Piece(piece.heading, _encodable(piece.text)) for piece in pieces]
     for piece in shown:
         if len(piece.heading.splitlines()) != 1:
             raise PromptError(f"the heading {piece.heading!r} is not one line; mend the caller")
-    mark = _mark([piece.text for piece in shown])
+    texts = [piece.text for piece in shown]
+    mark = _plain_mark(texts) if plain else _mark(texts)
     lines = [f"{mark} {piece.heading}\n{piece.text}" for piece in shown]
     return Fenced(mark, "\n".join([*lines, f"{mark} end"]))
 
@@ -94,6 +96,10 @@ def cut(text: str, characters: int) -> str:
 def _mark(texts: list[str]) -> str:
     marks = (identify("fence", number, *texts)[:MARK_DIGITS] for number in itertools.count())
     return next(mark for mark in marks if not any(mark in text for text in texts))
+
+
+def _plain_mark(texts: list[str]) -> str:
+    return next(mark for count in itertools.count(3) if not any((mark := "=" * count) in text for text in texts))
 
 
 def _encodable(text: str) -> str:

@@ -44,9 +44,22 @@ class StructureSettings(Settings):
     edge_band: float = 0.12  # share of the page's height at its top and bottom where headers live
 
 
+class ShortFormSettings(Settings):
+    """How a small or slow model is asked, to describe and to judge: by one node a call."""
+
+    characters_per_node: int = 800  # of a node that is described; 200 to 270 tokens
+    characters_per_summary: int = 200  # of each summary where links are judged
+    keywords: int = 4  # keywords of a node at most
+    standing: float = 0.75  # of a summary's words that stand in the node; one with fewer was made up, and the rules' stays
+    neighbours: int = 3  # nodes that a node's links are judged with, its nearest
+
+
 class ModelAnalysisSettings(Settings):
     """How a model is asked what nodes say (eq. 11)."""
 
+    # small: one node a call and a short reply; auto: small where the model has a small context or is slow
+    forms: Literal["auto", "full", "small"] = "auto"
+    short: ShortFormSettings = ShortFormSettings()
     nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them
     pictures_per_call: int = 4  # pictures in one call; a server takes only so many
     characters_per_call: int = 12_000  # of all nodes in a call; 3,000 to 4,000 tokens
@@ -54,8 +67,6 @@ class ModelAnalysisSettings(Settings):
     context_characters: int = 300  # of the text before and behind a figure or table
     minimum_words: int = 6  # titles, and texts with fewer words, say what they are themselves
     keywords: int = 16  # keywords of a node at most, the most telling first
-    reply_tokens: int = 300  # room in the reply for each node
-    picture_reply_tokens: int = 1000  # room for each picture, whose words are written down
 
 
 class AnalysisSettings(Settings):
@@ -101,7 +112,6 @@ class ModelEvolutionSettings(Settings):
     content_characters: int = 0  # of a node's own text after its summary; eq. 14 has none, 240 took a sixth more tokens
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
-    reply_tokens: int = 300  # room in the reply for each node: its links, and what is rewritten
 
 
 class EvolutionSettings(Settings):

@@ -21,9 +21,9 @@ def characters(most: int) -> Any:  # noqa: ANN401 - pydantic's own type for what
     return Field(json_schema_extra={"maxLength": most})
 
 
-def items(most: int) -> Any:  # noqa: ANN401 - as above
+def items(most: int, fewest: int = 0) -> Any:  # noqa: ANN401 - as above
     """Bound a list: `Annotated[list[Cited], items(3)]`."""
-    return Field(json_schema_extra={"maxItems": most})
+    return Field(json_schema_extra={"minItems": fewest, "maxItems": most} if fewest else {"maxItems": most})
 
 
 NUMBER_CHARACTERS = 52

@@ -250,7 +250,10 @@ class ChatModel:
             raise RejectedCallError(f"{error}; read its document in again") from error
 
     async def _exchange(self, call: ChatCall[Any], messages: list[Message], tally: Tally) -> Completion:
-        request = await _aside_for_pictures(call, request_of, call, messages, model=self.name, settings=self._settings)
+        context_tokens = self._service.model.context_tokens
+        request = await _aside_for_pictures(
+            call, request_of, call, messages, model=self.name, settings=self._settings, context_tokens=context_tokens
+        )
         if call.draft:
             request = replace(request, draft=Draft(call.draft, self._drafts))
         try:

@@ -134,11 +134,18 @@ def second_messages(first: list[Message], reply: str, complaint: str) -> list[Me
     return [*first, answer, {"role": "user", "content": Template(MEND_REPLY).substitute(complaint=complaint).strip()}]
 
 
-def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, settings: ModelSettings) -> Request:
+def request_of(
+    call: ChatCall[Any], messages: list[Message], *, model: str, settings: ModelSettings, context_tokens: int = 0
+) -> Request:
+    """Return the request; where it is known how many tokens the model has, the reply gets what the messages leave."""
+    texts = sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
+    texts += len(call.prompt) if call.images else 0
+    read = text_tokens(texts, len(messages), settings.estimates) + picture_tokens(len(call.images), settings)
+    written = min(call.max_output_tokens, context_tokens - read) if context_tokens > read else call.max_output_tokens
     body = {
         "model": model,
         "messages": messages,
-        "max_tokens": call.max_output_tokens,
+        "max_tokens": written,
         "temperature": _temperature(call, settings),
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -147,12 +154,10 @@ def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, sett
             "json_schema": {"name": call.form.__name__, "schema": _schema(call.form), "strict": True},
         },
     }
-    texts = sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
-    texts += len(call.prompt) if call.images else 0
     return Request(
         body=json.dumps(body).encode("ascii"),
-        input_tokens=text_tokens(texts, len(messages), settings.estimates) + picture_tokens(len(call.images), settings),
-        output_tokens=call.max_output_tokens,
+        input_tokens=read,
+        output_tokens=written,
         has_pictures=bool(call.images),
     )
 
