@@ -92,6 +92,15 @@ def embedding_text(node: Node, mode: Literal["content", "paper"]) -> str:
     return first_words("\n".join(_distinct([*node.section_path[-2:], node.caption, *content])), EMBEDDED_WORDS) or node.summary
 
 
+def with_index(summary: str, node: Node) -> str:
+    """Return the summary, that of a figure or table beginning with its index where it has one (A.2)."""
+    if node.modality is Modality.TEXT:
+        return summary
+    match = INDEX.match(node.caption)
+    index = match[1] if match else node.label
+    return summary if summary.casefold().startswith(index.casefold()) else f"{index} - {summary}"
+
+
 def _page_summary(nodes: Sequence[Node], rarity: Mapping[str, float], words: int) -> str:
     if not nodes:
         return NO_MEANING

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,6 +26,14 @@ class Replies(Generic[T]):
     values: list[tuple[Sequence[int], T]]
     errors: dict[int, ChatError]
     unseen: set[int]
+
+
+def uses_short_forms(forms: Literal["auto", "full", "small"], chat: ChatModel) -> bool:
+    """Say whether the model is asked in short forms; what it can do decides where nothing else does.
+
+    The version of a document does not tell: a machine that is busy for an hour must not have everything read anew.
+    """
+    return chat.abilities.small if forms == "auto" else forms == "small"
 
 
 def ask_in_groups(

@@ -71,7 +71,10 @@ Known = Mapping[int, tuple[Seen, Judgement]]
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the nodes of one document in a round, one in a call and without rewriting where forms are `short`. `on_nodes(done, total)` counts from what the rounds before had `done`."""
+    """Judges the nodes of one document in a round, one in a call and without rewriting where its forms are `short`.
+
+    `on_nodes(done, total)` counts from what the rounds before had `done`.
+    """
 
     document_id: str
     name: str

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from storage.records.documents import Modality, Node
+from storage.records.documents import Node
 from tasks.algorithms.text.standing import verbatim_terms, without_controls
 from tasks.algorithms.text.words import first_words
-from tasks.content_graph.analysis import INDEX, NO_MEANING
-from tasks.content_graph.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups
+from tasks.content_graph.analysis import NO_MEANING, with_index
+from tasks.content_graph.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups, uses_short_forms
 from tasks.content_graph.description import (
     Describing,
     Description,
@@ -19,6 +19,7 @@ from tasks.content_graph.description import (
     text_call,
     visual_call,
 )
+from tasks.content_graph.short_description import short_call, shortly_described
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import ChatModel
 from tasks.settings.ingest import AnalysisSettings
@@ -50,6 +51,8 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
     if not chat.abilities.sees:
         asking = asking.without_pictures()
     count(0)
+    if uses_short_forms(asking.settings.model.forms, chat):
+        return _described_one_by_one(asking, chat, count)
     read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
     seen = ask_in_groups(
         chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
@@ -62,6 +65,16 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
         for place, node in enumerate(asking.nodes)
     )
     return Described(described, len(asking.places), read.errors | seen.errors)
+
+
+def _described_one_by_one(asking: Describing, chat: ChatModel, count: Callable[[int], None]) -> Described:
+    places = [[place] for place in asking.places]
+    replies = ask_in_groups(chat, places, lambda group: short_call(group[0], asking), count, at_once=PICTURE_CALLS_AT_ONCE)
+    nodes = list(asking.nodes)
+    for (place,), reply in replies.values:
+        seen = place in asking.pictures and place not in replies.unseen
+        nodes[place] = shortly_described(nodes[place], reply, asking.settings, seen=seen)
+    return Described(tuple(nodes), len(places), replies.errors)
 
 
 def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
@@ -87,12 +100,3 @@ def _described(node: Node, reply: Description, settings: AnalysisSettings, *, se
         picture_text=words or node.picture_text,
         meaningless=False,
     )
-
-
-def with_index(summary: str, node: Node) -> str:
-    """Return the summary, that of a figure or table beginning with its index where it has one (A.2)."""
-    if node.modality is Modality.TEXT:
-        return summary
-    match = INDEX.match(node.caption)
-    index = match[1] if match else node.label
-    return summary if summary.casefold().startswith(index.casefold()) else f"{index} - {summary}"

@@ -1,19 +1,18 @@
 """Evolution by a model (eq. 14): in each round it judges the links of every node, and rewrites what its neighbours say as well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from storage.records.documents import Edge, Node, Vectors
-from tasks.algorithms.evolution import Links, candidates_of, links_after
+from tasks.algorithms.evolution import Links, Pair, candidates_of, links_after
 from tasks.algorithms.links import nearest_neighbours
 from tasks.algorithms.text.standing import verbatim_terms
 from tasks.algorithms.text.words import first_words
-from tasks.content_graph.analysis import embedding_text
+from tasks.content_graph.analysis import embedding_text, with_index
 from tasks.content_graph.evolution import edges_between, meaningful_rows, window_pairs
 from tasks.content_graph.links import Judge, Judgement, Known
-from tasks.content_graph.model_analysis import with_index
 from tasks.models.chat.errors import ChatError
 from tasks.settings.ingest import EvolutionSettings
 
@@ -52,7 +51,10 @@ def judged_round(
     nodes that are judged; one that is none is linked by those that are, one without meaning has window edges only, and one that
     could not be judged keeps what it has.
     """
-    candidates = _candidates(before, subjects, settings)
+    if judge.short:
+        candidates = _candidates(before, subjects, judge.short.neighbours, linked=())
+    else:
+        candidates = _candidates(before, subjects, settings.neighbours, linked=before.links.rounds)
     known, failed = judge.judge(before.nodes, candidates, before.known)
     judgements = {place: known[place][1] for place in candidates if place in known}
     named = {place: judgement.links for place, judgement in judgements.items()}
@@ -82,10 +84,12 @@ def judged_edges(evolved: EvolvedNodes, settings: EvolutionSettings) -> tuple[Ed
     )
 
 
-def _candidates(before: EvolvedNodes, subjects: Sequence[int], settings: EvolutionSettings) -> dict[int, tuple[int, ...]]:
+def _candidates(
+    before: EvolvedNodes, subjects: Sequence[int], neighbours: int, *, linked: Collection[Pair]
+) -> dict[int, tuple[int, ...]]:
     meaningful = meaningful_rows(before.nodes)
-    indices, cosines = nearest_neighbours(vectors=before.vectors[meaningful], limit=settings.neighbours)
-    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=before.links.rounds, askable=frozenset(subjects))
+    indices, cosines = nearest_neighbours(vectors=before.vectors[meaningful], limit=neighbours)
+    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=linked, askable=frozenset(subjects))
 
 
 def _rewritten(node: Node, judgement: Judgement, number: int, settings: EvolutionSettings) -> Node:

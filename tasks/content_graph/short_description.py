@@ -1,4 +1,4 @@
-"""Describing nodes by a model of a small context or a slow one: one node a call, a short form, and less is believed."""
+"""Describing nodes by a model of a small context or a slow one: one node a call, a short form, and less of it is believed."""
 
 import re
 from dataclasses import replace
@@ -6,41 +6,77 @@ from typing import Annotated
 
 from storage.records.documents import Node
 from tasks.algorithms.text.standing import find_words, verbatim_terms, without_controls
-from tasks.content_graph.description import PURPOSE, Describing, Term, named
+from tasks.algorithms.text.stems import stems_in
+from tasks.algorithms.text.words import STOP_WORDS
+from tasks.content_graph.analysis import with_index
+from tasks.content_graph.description import PURPOSE, Describing, named
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.forms import Form, characters, items, largest_reply
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
+from tasks.settings.ingest import AnalysisSettings
 
 SUMMARY_CHARACTERS = 200
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class ShortDescription(Form):
-    """The model's description of one node."""
+    """The model's description of one node, about 30 words."""
 
     summary: Annotated[str, characters(SUMMARY_CHARACTERS)]
-    keywords: Annotated[list[Term], items(5)]
+    keywords: Annotated[list[Annotated[str, characters(30)]], items(4)]
 
 
 def short_call(place: int, asking: Describing) -> ChatCall[ShortDescription]:
     """Return the call about one node; its picture comes with it where it is shown."""
-    node, small = asking.nodes[place], asking.settings.model.small
-    words = "\n".join(dict.fromkeys(filter(None, (node.caption, node.content, node.picture_text))))
-    material = fence([Piece(node.modality.value, cut(words, small.characters_per_node))])
+    node, short = asking.nodes[place], asking.settings.model.short
+    material = fence([Piece(node.modality.value, cut(_words(node), short.characters_per_node))], plain=True)
     prompt = load_prompt("analyze_small")
-    return ChatCall(
+    call = ChatCall(
         purpose=PURPOSE,
         subject=asking.document_id,
         item=named([place], asking.name),
-        prompt=prompt.fill(
-            kind=node.modality.value,
-            words=str(small.summary_words),
-            keywords=str(small.keywords),
-            mark=material.mark,
-            material=material.text,
-        ),
+        prompt=prompt.fill(kind=node.modality.value, keywords=str(short.keywords), mark=material.mark, material=material.text),
         prompt_hash=prompt.hash,
         form=ShortDescription,
         max_output_tokens=largest_reply(ShortDescription),
-        images=(asking.artifacts.read(asking.pictures[place]),) if place in asking.pictures else (),
+    )
+    if place not in asking.pictures:
+        return call
+    return replace(call, images=(asking.artifacts.read(asking.pictures[place]),), without_pictures=call)
+
+
+def shortly_described(node: Node, reply: ShortDescription, settings: AnalysisSettings, *, seen: bool) -> Node:
+    """Return the node with what stands of the model's description; where nothing does, the words of the rules stay.
+
+    Of what a picture shows nothing can be checked.
+    """
+    source = None if seen else " ".join((*node.section_path, _words(node)))
+    keywords = verbatim_terms(terms=reply.keywords, source=source, limit=settings.model.short.keywords)
+    summary = _whole(without_controls(reply.summary))
+    taken = bool(summary) and (source is None or _stands(summary, source, settings.model.short.standing))
+    return replace(
+        node,
+        summary=with_index(summary, node) if taken else node.summary,
+        keywords=keywords or node.keywords,
+        search_text="\n".join(filter(None, [node.search_text, summary if seen else ""])),
+        meaningless=node.meaningless and not (taken and seen),
+    )
+
+
+def _words(node: Node) -> str:
+    return "\n".join(dict.fromkeys(filter(None, (node.caption, node.content, node.picture_text))))
+
+
+def _whole(summary: str) -> str:
+    """Return the summary without the word in which the form's bound cut it."""
+    return summary if len(summary) < SUMMARY_CHARACTERS else summary.rpartition(" ")[0]
+
+
+def _stands(summary: str, source: str, share: float) -> bool:
+    """Say whether a summary is of the source: all its numbers and this share of its words stand there."""
+    words = stems_in(summary).difference(STOP_WORDS)
+    return (
+        bool(words)
+        and all(find_words(source, number) for number in NUMBER.findall(summary))
+        and len(words & stems_in(source)) >= share * len(words)
     )

@@ -13,11 +13,11 @@ from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Counts the changes of what is made of the same replies, and of what is put into the prompts."""
 
-ANALYZING = ("analyze_text", "analyze_visual", "mend_reply")
-EVOLVING = (*ANALYZING, "evolve")
+ANALYZING = ("analyze_text", "analyze_visual", "analyze_small", "mend_reply")
+EVOLVING = (*ANALYZING, "evolve", "evolve_small")
 
 
 def reader_identity(settings: IngestSettings, model: str = "") -> str:

@@ -16,6 +16,7 @@ from storage.locations import pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
 from tasks.algorithms.evolution import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
+from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.description import described_places, describing
 from tasks.content_graph.evolution import evolved_document
 from tasks.content_graph.links import Judge
@@ -209,11 +210,13 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: To
     """
     assert tools.chat is not None
     reading = tools.settings.reading
+    analysis = reading.analysis.model
     subjects = described_places(before.nodes, reading.analysis, reading.ocr)
     judge = Judge(
         document_id=work.document_id,
         name=work.name,
         settings=reading.evolution.model,
+        short=analysis.short if uses_short_forms(analysis.forms, tools.chat) else None,
         chat=tools.chat,
         on_nodes=partial(report, work.document_id, "judge-links"),
         total=len(subjects) * reading.evolution.rounds,

@@ -159,7 +159,7 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
     settings = EvolutionSettings.model_validate({"mode": "model", **changes})
     asked = [place for place in range(len(nodes)) if place not in (5, 9)] if subjects is None else subjects
     with model(folder, reply, misbehave=misbehave) as (server, chat):
-        judging = Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_done: None, len(asked))
+        judging = Judge(DOCUMENT, "report.pdf", settings.model, None, chat, lambda *_done: None, len(asked))
         evolved = before_the_first(nodes, unit_vectors([embedding_text(one, "paper") for one in nodes]), settings)
         for number in range(1, settings.rounds + 1):
             judged = judged_round(evolved, number, subjects=asked, settings=settings, judge=judging)
@@ -291,7 +291,9 @@ CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
 
 def judge(chat, nodes=NODES, candidates=CANDIDATES, known=None, on_nodes=lambda *_done: None, **settings):
     """Return what is known after a round, the judgements in it by place, and what failed."""
-    judging = Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, on_nodes, total=9, done=3 if known else 0)
+    judging = Judge(
+        DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), None, chat, on_nodes, total=9, done=3 if known else 0
+    )
     after, errors = judging.judge(nodes, candidates, known or {})
     return after, {place: after[place][1] for place in candidates if place in after}, errors
 

@@ -4,7 +4,7 @@ import pytest
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import NodeKind
-from tasks.content_graph.analysis import NO_MEANING
+from tasks.content_graph.analysis import NO_MEANING, with_index
 from tasks.content_graph.description import (
     Description,
     Descriptions,
@@ -16,7 +16,8 @@ from tasks.content_graph.description import (
     telling_pictures,
     wrong_description,
 )
-from tasks.content_graph.model_analysis import describe_nodes, with_index
+from tasks.content_graph.model_analysis import describe_nodes
+from tasks.models.chat.forms import largest_reply
 from tasks.settings.ingest import AnalysisSettings, OcrSettings
 from tests.chat_server import Misbehaviour
 from tests.scripted_reader import pieces_of, reads_well
@@ -214,7 +215,7 @@ def test_small_nodes_share_a_call_and_every_node_is_in_one(tmp_path):
     shown = [list(pieces_of(call.prompt)) for call in calls]
     assert [len(names) for names in shown] == [16, 14]
     assert [name for names in shown for name in names] == [f"n{place}" for place in range(30)]
-    assert calls[0].item == "16 nodes of report.pdf, from 0 to 15" and calls[0].max_output_tokens == 100 + 16 * 300
+    assert calls[0].item == "16 nodes of report.pdf, from 0 to 15" and calls[0].max_output_tokens == largest_reply(calls[0].form)
     assert len({call.prompt.split("Every line that starts")[0] for call in calls}) == 1, "what they begin with a server reads once"
 
 
