@@ -47,6 +47,13 @@ def test_no_piece_holds_the_mark(texts):
     shown.text.encode()
 
 
+@given(st.lists(st.text(alphabet="= \nabc"), max_size=3))
+def test_a_plain_mark_is_the_shortest_run_of_equal_signs_that_no_piece_holds(texts):
+    fenced = fence([Piece("text", text) for text in texts], plain=True)
+    assert set(fenced.mark) == {"="} and not any(fenced.mark in text for text in texts)
+    assert len(fenced.mark) == 3 or any(fenced.mark[1:] in text for text in texts)
+
+
 def test_a_document_that_knows_the_mark_gets_another():
     text = "an order"
     mark = fence([Piece("n1", text)]).mark

@@ -180,10 +180,10 @@ def test_the_weights_of_the_score_sum_to_one_or_are_refused(relevance, propagati
             {"parse": {"tier": "basic"}, "ocr": {"page_dpi": 144}},
             "979decaf95dc86f063cf4e03707be716b836b7e4e1f77090dbfcffb57736115a",
         ),
-        ({"analysis": {"by": "model"}}, "5db15efe2a8e75d0bc674652166b36a37f25d71b322089afac2d4f2891537c94"),
+        ({"analysis": {"by": "model"}}, "ec6f2dca9f76801d222e837cced033274e173a6ea44aa3bc7aa3fa94ebff5406"),
         (
             {"analysis": {"by": "model"}, "evolution": {"mode": "model"}},
-            "24eb3773055d812ab4c2cdceac69d4b421d2bc0217b4660117181ab71a3c0e34",
+            "18f1dadad0e7af97487e977726b7ae49adc16a85a62d354df2db9c3ac52ba474",
         ),
         ({"embedding": {"text": "paper"}}, "aaadd23ac9bef4a809644497dbff7132c7dc0ae301332f474a1056d1f66394e7"),
     ],

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import io
+import json
 
 import pytest
 from hypothesis import given
@@ -136,3 +137,12 @@ def test_estimates_grow_with_text_and_pictures_and_are_rather_too_large():
     requests = [request_of(each, first_messages(each, pixels=5000), model="m", settings=SETTINGS) for each in (text, shown)]
     assert requests[0].input_tokens == text_tokens(1500, 1, SETTINGS.estimates) == 532
     assert requests[1].input_tokens == 532 + picture_tokens(2, SETTINGS) == 532 + 2 * 988
+
+
+@pytest.mark.parametrize(("context_tokens", "written"), [(0, 5000), (100_000, 5000), (4096, 4096 - 1032), (900, 5000)])
+def test_a_reply_gets_at_most_what_the_messages_leave_of_the_context(context_tokens, written):
+    """Where they leave nothing the server says so, and what was asked together is asked in halves."""
+    asked = call("q" * 3000, max_output_tokens=5000)
+    messages = first_messages(asked, pixels=1)
+    request = request_of(asked, messages, model="m", settings=ModelSettings(), context_tokens=context_tokens)
+    assert request.output_tokens == json.loads(request.body)["max_tokens"] == written
