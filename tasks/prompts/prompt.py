@@ -78,8 +78,7 @@ def fence(pieces: Iterable[Piece], *, plain: bool = False) -> Fenced:
     for piece in shown:
         if len(piece.heading.splitlines()) != 1:
             raise PromptError(f"the heading {piece.heading!r} is not one line; mend the caller")
-    texts = [piece.text for piece in shown]
-    mark = _plain_mark(texts) if plain else _mark(texts)
+    mark = _mark([piece.text for piece in shown], plain=plain)
     lines = [f"{mark} {piece.heading}\n{piece.text}" for piece in shown]
     return Fenced(mark, "\n".join([*lines, f"{mark} end"]))
 
@@ -93,13 +92,9 @@ def cut(text: str, characters: int) -> str:
     return f"{kept} [... {len(text) - len(kept)} characters left out]"
 
 
-def _mark(texts: list[str]) -> str:
-    marks = (identify("fence", number, *texts)[:MARK_DIGITS] for number in itertools.count())
-    return next(mark for mark in marks if not any(mark in text for text in texts))
-
-
-def _plain_mark(texts: list[str]) -> str:
-    return next(mark for count in itertools.count(3) if not any((mark := "=" * count) in text for text in texts))
+def _mark(texts: list[str], *, plain: bool) -> str:
+    drawn = ("=" * (number + 3) if plain else identify("fence", number, *texts)[:MARK_DIGITS] for number in itertools.count())
+    return next(mark for mark in drawn if not any(mark in text for text in texts))
 
 
 def _encodable(text: str) -> str:
