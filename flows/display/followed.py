@@ -10,7 +10,7 @@ from storage.records.answers import Answer
 from tasks.events import DraftGrown, Event, StageReached, subscribed
 
 LOOKING = "looking"
-WITHDRAWN = "the draft of this answer is withdrawn: it was not proven"
+WITHDRAWN = "the draft of this answer is withdrawn: it did not stand the check"
 
 
 class Following:

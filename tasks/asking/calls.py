@@ -39,7 +39,13 @@ def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
     }
 
 
-STAGE_WORDS = {"keywords": "looking for words", "worker": "reading", "consistency": "checking", "synthesis": "putting together"}
+STAGE_WORDS = {
+    "keywords": "looking for words",
+    "worker": "reading",
+    "worker_small": "reading",
+    "consistency": "checking",
+    "synthesis": "putting together",
+}
 ANOTHER_STAGE = "looking again"
 
 
