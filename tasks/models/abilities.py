@@ -41,7 +41,7 @@ class FormSize:
 
 
 FULL = FormSize("full", path_read=3000, path_written=250, answer_read=5000, answer_written=300)
-SMALL = FormSize("small", path_read=500, path_written=80, answer_read=0, answer_written=0)
+SMALL = FormSize("small", path_read=0, path_written=0, answer_read=700, answer_written=80)
 FULL_CONTEXT_TOKENS = 16_384
 """What the largest call of the full forms takes, read and written: an answer from 40,000 characters of evidence."""
 FULL_PATHS = 11
@@ -80,7 +80,8 @@ class Abilities:
         """Return how many paths a question may have in the time, its answer included, at most as many as are ever read."""
         left = seconds - self._seconds(size.answer_read, size.answer_written)
         path = self._seconds(size.path_read, size.path_written)
-        return max(0, int(min(FULL_PATHS, left / path if path else FULL_PATHS)))
+        most = left / path if path else FULL_PATHS
+        return int(min(FULL_PATHS, most)) if left > 0 else 0
 
     def _seconds(self, read: int, written: int) -> float:
         rates = ((read, self.read_per_second), (written, self.written_per_second))

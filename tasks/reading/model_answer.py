@@ -75,12 +75,12 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
 def put_together(context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
-        return _nothing(question, readings, "there was no passage to read")
+        return nothing_found(question, readings, "there was no passage to read")
     book = call_book.get()
-    consistency = equal_share(readings) if verdict is None else verdict.consistency
+    consistency = _equal_share(readings) if verdict is None else verdict.consistency
     if book.failed:
         book.unread = True
-        return most_given(question, readings, NOT_TOGETHER, consistency)
+        return _most_given(question, readings, NOT_TOGETHER, consistency)
     shown, path = show_evidence(context, question, readings)
     call = context.call(
         "synthesis",
@@ -94,9 +94,9 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     (value,) = context.ask([call])
     if isinstance(value, ChatError):
         book.unread = True
-        return most_given(question, readings, NOT_TOGETHER, consistency)
+        return _most_given(question, readings, NOT_TOGETHER, consistency)
     if value.kind == "none":
-        return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
+        return nothing_found(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
     quotes = checked_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
@@ -104,7 +104,7 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if not quotes:
         book.unread = True
         book.unproven.insert(0, answer)
-        return most_given(question, readings, UNPROVEN, consistency)
+        return _most_given(question, readings, UNPROVEN, consistency)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
@@ -126,24 +126,24 @@ def _answered(
     )
 
 
-def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
+def nothing_found(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
     lost = lost_names(question, readings)
     notes = (silent_about(lost),) if lost else ()
     return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
 
 
-def most_given(question: Question, readings: Sequence[PathReading], why: str, consistency: float) -> Synthesis:
+def _most_given(question: Question, readings: Sequence[PathReading], why: str, consistency: float) -> Synthesis:
     """Return the answer that most readings give, the earliest of several, and why the model's own is not given."""
     supporting = [reading for reading in readings if reading.supported]
     if not supporting:
-        return _nothing(question, readings, f"no path answers by itself, and {why}")
+        return nothing_found(question, readings, f"no path answers by itself, and {why}")
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
     notes = (f"of the paths' answers the one that most of them give stands here: {why}",)
     return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 
-def equal_share(readings: Sequence[PathReading]) -> float:
+def _equal_share(readings: Sequence[PathReading]) -> float:
     """Return how far the supported answers agree by their words alone: the baseline compares none."""
     sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
     pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]

@@ -1,6 +1,6 @@
-"""Reading with a small model, or a slow one: the nearest words of a few paths, one quote and one short answer of each.
+"""Reading with a small model, or a slow one: one call, with the words that are nearest to the question on all paths.
 
-It is not asked to judge, to rate or to put answers together; what it says counts where its words stand in what it was shown.
+It is not asked to judge, to rate or to put answers together. What it says counts where a passage that it was shown says it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from tasks.algorithms.quotes import Coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import call_book
-from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
+from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -22,9 +22,9 @@ from tasks.prompts.prompt import cut
 from tasks.reading.cited import YES_OR_NO, Piece, pieces_on, quote_of, quotes_on, shortened, telling_words
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
-from tasks.reading.model_answer import agreed_answer, equal_share, most_given
+from tasks.reading.model_answer import agreed_answer, nothing_found
 
-NOT_ASKED = "a small model is not asked to put them together"
+UNSAID = "the answer of the model does not count: nothing that it was shown says it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +34,43 @@ class SmallReader(ModelReader):
     judged: bool = False
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
-        """Have the model answer from each of the first few paths; what is on the others it is not shown."""
-        few = paths[: self.context.settings.reading.model.small_paths]
-        shown = [self._nearest(path) for path in few]
-        calls = [self._call(question, number, pieces) for number, pieces in enumerate(shown, 1)]
-        values = self.context.ask(calls)
-        heed_failures(values)
+        """Have the model answer once; the answer is the reading of the first path that proves it."""
+        readings = [PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths]
+        pieces = self._nearest(paths)
+        (value,) = self.context.ask([self._call(question, pieces)])
+        heed_failures([value])
+        book = call_book.get()
         # What a small model does not see may stand there.
-        call_book.get().unread = True
-        read = [
-            _reading(question.text, call.item, value, pieces, path, self.context.settings.reading.words)
-            for call, value, pieces, path in zip(calls, values, shown, few, strict=True)
-        ]
-        return (*read, *(_nothing_of(path) for path in paths[len(few) :]))
+        book.unread = True
+        if isinstance(value, ChatError) or not (answer := clean(value.answer)):
+            return tuple(readings)
+        proving = proving_pieces(question.text, answer, value.quote, pieces)
+        if not proving:
+            book.notes.append(UNSAID)
+            book.unproven.append(answer)
+            return tuple(readings)
+        piece = proving[0]
+        place = next(place for place, path in enumerate(paths) if piece.node in path.nodes)
+        quote = quote_of(piece.node, piece.text, paths[place])
+        quotes = (shortened(quote, piece, paths[place].rarity, self.context.settings.reading.words),)
+        readings[place] = replace(readings[place], answer=answer, quotes=quotes)
+        return tuple(readings)
 
-    def _nearest(self, path: PathText) -> list[Piece]:
-        """Return the sentences and rows of the path that hold most of the question, as many as there is room for, in order."""
+    def _nearest(self, paths: Sequence[PathText]) -> list[Piece]:
+        """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
         settings = self.context.settings.reading
-        pieces = pieces_on(path)
-        quotes, stems = quotes_on(pieces, path), list(path.rarity)
+        found: dict[tuple[str, str], tuple[Piece, Quote]] = {}
+        for path in paths:
+            on_path = pieces_on(path)
+            for piece, quote in zip(on_path, quotes_on(on_path, path), strict=True):
+                found.setdefault((quote.node.id, quote.text), (piece, quote))
+        pieces, quotes = [piece for piece, _ in found.values()], [quote for _, quote in found.values()]
+        rarity = paths[0].rarity if paths else {}
         scores = quote_scores(
             coverage=Coverage(
-                marked(stems, [quote.covered for quote in quotes]),
-                marked(stems, [quote.beside for quote in quotes]),
-                term_shares(list(path.rarity.values())),
+                marked(list(rarity), [quote.covered for quote in quotes]),
+                marked(list(rarity), [quote.beside for quote in quotes]),
+                term_shares(list(rarity.values())),
             ),
             worths=np.array([quote.worth for quote in quotes], dtype=np.float64),
             fits=np.ones(len(quotes), dtype=bool),
@@ -72,9 +85,9 @@ class SmallReader(ModelReader):
                 room -= len(pieces[place].text)
         return [pieces[place] for place in sorted(kept)]
 
-    def _call(self, question: Question, number: int, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
-        nodes = {piece.node.id: piece.node for piece in pieces}
+    def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
         room = self.context.settings.reading.model.small_characters
+        nodes = {piece.node.id: piece.node for piece in pieces}
         shown = [
             Shown(
                 f"page {node.page}",
@@ -82,35 +95,13 @@ class SmallReader(ModelReader):
             )
             for name, node in nodes.items()
         ]
-        item, draft = f"path {number}", "answer" if number == 1 else ""
-        return self.context.call("worker_small", item, ShortAnswer, question=question.text, pieces=shown, draft=draft)
+        return self.context.call("worker_small", "the answer", ShortAnswer, question=question.text, pieces=shown, draft="answer")
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:
-        """Give the answer that all agree on, else the one that most of them give, the earliest of several."""
-        few = readings[: self.context.settings.reading.model.small_paths]
-        given = agreed_answer(few) or most_given(question, few, NOT_ASKED, equal_share(few))
-        shown = f"a small model was shown the nearest words of {len(few)} of the {len(readings)} paths"
-        return replace(given, notes=(*given.notes, shown))
-
-
-def _nothing_of(path: PathText) -> PathReading:
-    return PathReading(answer="", quotes=(), present=path.present, path=path)
-
-
-def _reading(
-    question: str, item: str, value: ShortAnswer | ChatError, pieces: Sequence[Piece], path: PathText, most_words: int
-) -> PathReading:
-    nothing = _nothing_of(path)
-    if isinstance(value, ChatError) or not (answer := clean(value.answer)):
-        return nothing
-    proving = proving_pieces(question, answer, value.quote, pieces)
-    if not proving:
-        book = call_book.get()
-        book.notes.append(f"the answer of {item} does not count: nothing that the model was shown says it")
-        book.unproven.append(answer)
-        return nothing
-    quote = quote_of(proving[0].node, proving[0].text, path)
-    return replace(nothing, answer=answer, quotes=(shortened(quote, proving[0], path.rarity, most_words),))
+        given = agreed_answer(readings)
+        if given is None:
+            return nothing_found(question, readings, "a small model gave no answer that its passages prove")
+        return replace(given, why=f"a small model read the words nearest to the question on {len(readings)} paths")
 
 
 def proving_pieces(question: str, answer: str, quote: str, pieces: Sequence[Piece]) -> list[Piece]:

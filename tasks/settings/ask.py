@@ -151,8 +151,7 @@ class ModelReadingSettings(Settings):
     forms: Literal["auto", "full", "small"] = Field(
         "auto", description="small: one quote and one short answer of few passages; auto: that for small or slow models, else full"
     )
-    small_paths: int = 3  # small: paths that are read, at most
-    small_characters: int = 1000  # small: text of a path, the sentences and rows nearest to the question
+    small_characters: int = 1500  # small: text that is read, the sentences and rows nearest to the question
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
     rating_calls: int = 4  # calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps
     pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each

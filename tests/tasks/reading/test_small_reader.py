@@ -7,7 +7,7 @@ from tasks.models.chat.forms import largest_reply
 from tasks.reading.cited import Piece
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.small import proving_pieces
-from tests.scripted_answers import Reader, forms, model_settings, pieces_of
+from tests.scripted_answers import Reader, model_settings, pieces_of
 from tests.tasks.reading_worlds import REPORT, reading
 
 
@@ -19,30 +19,26 @@ def saying(answer, quote=""):
     return Reader({}, instead={"ShortAnswer": {"answer": answer, "quote": quote}})
 
 
-def test_only_the_first_paths_are_read_each_by_its_nearest_words(context):
-    with reading(context, saying("20 metres"), (0, 3), (1, 4), (2,), (3,), settings=small(small_characters=60)) as scene:
+def test_one_call_reads_the_nearest_words_of_all_paths_and_its_answer_belongs_to_the_path_that_proves_it(context):
+    with reading(context, saying("18 metres"), (0, 3), (2, 4), (1,), settings=small(small_characters=100)) as scene:
         found = scene.read()
-        assert [one.answer for one in found] == ["20 metres", "20 metres", "", ""]
-        assert [[quote.text for quote in one.quotes] for one in found[:2]] == [
-            ["The harbour is 20 metres deep."],
-            ["Harbour: 20 metres"],
-        ]
-        shown = ["\n".join(text for _, text in pieces_of(request)) for request in scene.server.requests]
-    assert forms(scene.server) == {"ShortAnswer": 3} and "Pilots" not in "".join(shown)
-    assert len(scene.book.notes) == 1 and "path 3 does not count" in scene.book.notes[0]
+        assert [one.answer for one in found] == ["", "18 metres", ""]
+        assert [quote.text for quote in found[1].quotes] == ["The harbour was 18 metres deep in 1950."] and not scene.book.notes
+        (request,) = scene.server.requests
+        shown = "\n".join(text for _, text in pieces_of(request))
+        given = scene.synthesized(found, verdict=None)
+    assert request.form == "ShortAnswer" and "harbour is 20 metres" in shown and "Pilots" not in shown
+    assert (given.answer, given.status) == ("18 metres", AnswerStatus.ANSWERED) and "3 paths" in given.why
     assert largest_reply(ShortAnswer) <= 350
 
 
-def test_what_most_readings_say_is_the_answer_and_where_they_differ_it_is_noted(context):
-    def by_year(request):
-        return {"answer": "18 metres" if "1950" in request.prompt else "20 metres", "quote": ""}
-
-    with reading(context, Reader({}, instead={"ShortAnswer": by_year}), (2,), (0,), (1,), settings=small()) as scene:
-        given = scene.synthesized(verdict=None)
-    assert (given.answer, given.status) == ("20 metres", AnswerStatus.PARTIAL)
-    assert "a small model is not asked to put them together" in given.notes[0]
-    with reading(context, saying("20 metres"), (0,), (1,), settings=small()) as scene:
-        assert scene.synthesized(verdict=None).status is AnswerStatus.ANSWERED
+def test_what_no_passage_says_is_no_answer_and_rules_quote_the_evidence(context):
+    for answer, other in (("99 metres", 1), ("", 3)):
+        with reading(context, saying(answer), (0,), (other,), settings=small()) as scene:
+            given = scene.synthesized(verdict=None)
+            assert (given.answer, given.status) == ("", AnswerStatus.EVIDENCE)
+            assert given.quotes[0].text == "The harbour is 20 metres deep."
+            assert scene.book.unproven == ([answer] if answer else [])
 
 
 NODE = REPORT.nodes[0]
