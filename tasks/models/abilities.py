@@ -242,4 +242,4 @@ def forget_abilities(endpoint: Endpoint, model: ServedModel) -> None:
 
 
 def _path(endpoint: Endpoint, model: ServedModel) -> Path:
-    return abilities_folder() / f"{identify(endpoint.base_url, model.name)}.json"
+    return abilities_folder() / f"{identify(endpoint.identity, model.name)}.json"
