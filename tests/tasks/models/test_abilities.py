@@ -98,3 +98,11 @@ def test_a_picture_that_is_taken_was_seen(home, tmp_path):
     seen = call("with", images=(encoded((40, 40)),), without_pictures=call("without"))
     with chat_server(summarise) as server, open_on(server, tmp_path) as model:
         assert model.ask_all([seen])[0].summary.endswith("htiw") and model.saw(seen) and not model.saw(call("without"))
+
+
+def test_a_model_of_this_machine_is_known_again_at_another_address(home, tmp_path):
+    for probes in (2, 0):
+        with chat_server(summarise) as server:
+            at = Endpoint(server.base_url, "scripted", weights="/models/small.gguf")
+            open_chat(at, settings(), cache=CallCache(tmp_path)).close()
+        assert server.probes == probes
