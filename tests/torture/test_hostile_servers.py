@@ -19,9 +19,11 @@ COMMAND = ("ask", COAST, "--corpus", "small", "--fresh", "--json")
 
 
 @pytest.fixture
-def by_model(tmp_path):
+def by_model(tmp_path, seed):
+    """Settings by which a model reads in its time, in full forms or in small ones."""
     path = tmp_path / "by_model.toml"
-    path.write_text(f'[ask]\nseconds = {SECONDS}\n[ask.reading]\nby = "model"\n')
+    forms = ("full", "small")[seed // 2 % 2]
+    path.write_text(f'[ask]\nseconds = {SECONDS}\n[ask.reading]\nby = "model"\n[ask.reading.model]\nforms = "{forms}"\n')
     return path
 
 

@@ -47,6 +47,8 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 KEPT_AGAIN_SECONDS = 0.5
+PROBED_PART = 4
+"""A quarter of the time that is left, at most, goes into finding out what the model can do."""
 
 
 def open_chat(
@@ -66,6 +68,8 @@ def open_chat(
     do, which is no call of the run. Raises ChatServerDownError, within 5 s, where nothing answers, and by `until`
     (time.monotonic()) whatever it does; UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
+    if until is not None:
+        probe_seconds = min(probe_seconds, (until - time.monotonic()) / PROBED_PART)
     try:
         service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
