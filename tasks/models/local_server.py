@@ -48,6 +48,7 @@ def parameters(path: str, host: str, port: int, tokens: int) -> CommonParams:
     params.model_alias = {Path(path).stem}
     params.hostnames, params.port = [host], port
     params.n_ctx, params.n_parallel = tokens, 1
+    params.cache_prompt = False  # what was read before would change the last bits, and with them words
     params.ui = params.endpoint_slots = False
     params.cors_origins, params.cors_origins_explicit, params.cors_credentials = NO_WEB, True, False
     return params
