@@ -50,10 +50,11 @@ class ModelContext:
         pieces: Sequence[Piece] = (),
         pictures: Sequence[bytes] = (),
         check: Callable[[T], str] = nothing_wrong,
+        plain: bool = False,
         draft: str = "",
     ) -> ChatCall[T]:
         """Return the call that asks by this prompt; it has the prompt's name for a purpose. What documents say is in the pieces."""
-        prompt, fenced = load_prompt(prompt_name), fence(pieces)
+        prompt, fenced = load_prompt(prompt_name), fence(pieces, plain=plain)
         material = {"mark": fenced.mark, "material": fenced.text} if pieces else {}
         return ChatCall(
             purpose=prompt_name,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tasks.algorithms.quotes import Coverage, marked, quote_scores, term_shares
-from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
@@ -19,7 +18,7 @@ from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece as Shown
 from tasks.prompts.prompt import cut
-from tasks.reading.cited import YES_OR_NO, Piece, pieces_on, quote_of, quotes_on, shortened, telling_words
+from tasks.reading.cited import Piece, pieces_on, quote_of, quotes_on, shortened, telling_words
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
@@ -42,9 +41,9 @@ class SmallReader(ModelReader):
         book = call_book.get()
         # What a small model does not see may stand there.
         book.unread = True
-        if isinstance(value, ChatError) or not (answer := clean(value.answer)):
+        if isinstance(value, ChatError) or not (answer := clean(value.root)):
             return tuple(readings)
-        proving = proving_pieces(question.text, answer, value.quote, pieces)
+        proving = proving_pieces(question.text, answer, pieces)
         if not proving:
             book.notes.append(UNSAID)
             book.unproven.append(answer)
@@ -87,15 +86,16 @@ class SmallReader(ModelReader):
 
     def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
         room = self.context.settings.reading.model.small_characters
-        nodes = {piece.node.id: piece.node for piece in pieces}
-        shown = [
-            Shown(
-                f"page {node.page}",
-                "\n".join([*node.section_path[-1:], *(cut(piece.text, room) for piece in pieces if piece.node.id == name)]),
-            )
-            for name, node in nodes.items()
-        ]
-        return self.context.call("worker_small", "the answer", ShortAnswer, question=question.text, pieces=shown, draft="answer")
+        text = "\n".join(cut(piece.text, room) for piece in pieces)
+        return self.context.call(
+            "worker_small",
+            "the answer",
+            ShortAnswer,
+            question=question.text,
+            pieces=[Shown("passages", text)],
+            plain=True,
+            draft="answer",
+        )
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:
         given = agreed_answer(readings)
@@ -104,13 +104,7 @@ class SmallReader(ModelReader):
         return replace(given, why=f"a small model read the words nearest to the question on {len(readings)} paths")
 
 
-def proving_pieces(question: str, answer: str, quote: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that prove a short answer, the quoted first: each holds all that it adds to the question.
-
-    Yes, No, and what the question itself offers add nothing: the quote must stand in the piece.
-    """
-    quoted = [piece for piece in pieces if find_words(piece.text, quote)]
-    added = telling_words(YES_OR_NO.sub("", answer)) - telling_words(question)
-    if added:
-        return [piece for piece in (*quoted, *pieces) if added <= telling_words(piece.words)]
-    return quoted if YES_OR_NO.match(answer) or " or " in question else []
+def proving_pieces(question: str, answer: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces that prove an answer: each holds all the words that it adds to the question, and it adds some."""
+    added = telling_words(answer) - telling_words(question)
+    return [piece for piece in pieces if added and added <= telling_words(piece.words)]

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import openai
-from tasks.models.local import run_model, weights
 
 from flows.ask import ask
 from storage.corpus.snapshot import open_for_reading
@@ -36,6 +35,7 @@ from tasks.asking.request import AskRequest
 from tasks.events import CallEnded, Event, subscribed
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
+from tasks.models.local import run_model, weights
 from tasks.settings.ask import AskSettings
 from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts
 
@@ -77,7 +77,7 @@ def is_right(asked: Mapping[str, Any], said: str) -> bool:
         answer_format=asked.get("answer_format", ""),
         answerable=bool(evidence_of(asked)),
         found=bool(said.strip()),
-    ).right
+    ).correct
 
 
 async def answers(corpus: str, questions: Sequence[str], settings: AskSettings) -> list[tuple[Answer, float]]:

@@ -19,7 +19,7 @@ JSON = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\
 LISTING = json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}).encode()
 LIES = {
     "PathAnswer": path_answer("99 GW", [{"passage": "n1", "quote": "99 GW, says nobody"}, {"passage": "n77", "quote": "so it is"}]),
-    "ShortAnswer": {"answer": "99 GW", "quote": "99 GW, says nobody"},
+    "ShortAnswer": "99 GW, says nobody",
     "WholeAnswer": whole_answer("99 GW", [{"passage": "../n1", "quote": "99 GW"}]),
     "Comparison": {"reason": "they differ", "contradict": True},
 }

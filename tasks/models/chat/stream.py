@@ -43,13 +43,12 @@ DRAFT_SECONDS = 0.1
 
 
 def unfinished(text: str, name: str) -> str:
-    """Return what the string of this name holds so far in a JSON object that is being written; "" where nothing can be told."""
+    """Return what the string of this name holds so far in a JSON object that is being written, or a string alone; "" if unknown."""
     try:
         value = from_json(text.encode("utf-8", "replace"), allow_partial="trailing-strings")
     except ValueError:
         return ""
-    words = value.get(name) if isinstance(value, dict) else ""
-    return _text(words)
+    return _text(value.get(name) if isinstance(value, dict) else value)
 
 
 @dataclass(slots=True)
