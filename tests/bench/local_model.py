@@ -1,5 +1,7 @@
 """What a small local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
 
+A part of `make bench-models`; on other documents, read in before:
+
     python -m tests.bench.local_model --home HOME --corpus NAME --questions FILE.jsonl
 
 An answer is right by the rules of `flowreader evaluate`; where only evidence is given, its quotes are looked at in the same way.
