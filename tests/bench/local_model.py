@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -82,12 +82,15 @@ def is_right(asked: Mapping[str, Any], said: str) -> bool:
     ).correct
 
 
-async def answers(corpus: str, questions: Sequence[str], settings: AskSettings) -> list[tuple[Answer, float]]:
-    found, began = [], time.monotonic()
-    request = AskRequest(questions=tuple(questions), corpus=corpus, fresh=True, settings=settings)
-    async for answer in ask(request):
-        found.append((answer, time.monotonic() - began))
+async def answers(corpus: str, questions: Sequence[Mapping[str, Any]], settings: AskSettings) -> list[tuple[Answer, float]]:
+    """Ask each question, of its own document where it names one; return the answers with their seconds."""
+    found = []
+    for asked in questions:
+        documents = (asked["document"],) if "document" in asked else ()
+        request = AskRequest(questions=(asked["question"],), corpus=corpus, documents=documents, fresh=True, settings=settings)
         began = time.monotonic()
+        async with aclosing(ask(request)) as answered:
+            found += [(answer, time.monotonic() - began) async for answer in answered]
     return found
 
 
@@ -116,7 +119,7 @@ def read_plainly(server: Endpoint, page: str, question: str) -> tuple[str, float
 
 def compared(corpus: str, questions: Sequence[Mapping[str, Any]]) -> tuple[list[Asked], list[float], Counter[Outcome]]:
     """Ask every question by rules, by the model in FlowReader, and of the best page alone; return also the seconds of the last."""
-    texts, words = page_texts(corpus), [asked["question"] for asked in questions]
+    texts = page_texts(corpus)
     outcomes, plain_seconds, found = Counter[Outcome](), list[float](), list[Asked]()
 
     def note(event: Event) -> None:
@@ -124,9 +127,9 @@ def compared(corpus: str, questions: Sequence[Mapping[str, Any]]) -> tuple[list[
             outcomes[event.call.outcome] += 1
 
     by_model = AskSettings.model_validate({"reading": {"by": "model", "model": {"forms": "small"}}})
-    ruled = asyncio.run(answers(corpus, words, AskSettings()))
+    ruled = asyncio.run(answers(corpus, questions, AskSettings()))
     with run_model(weights()) as model, pointed_at(model.endpoint), subscribed(note):
-        modelled = asyncio.run(answers(corpus, words, by_model))
+        modelled = asyncio.run(answers(corpus, questions, by_model))
         for asked, (by_rules, _), (answer, seconds) in zip(questions, ruled, modelled, strict=True):
             best = by_rules.pages[0]
             plain, took = read_plainly(model.endpoint, texts.get((best.document.id, best.page), ""), asked["question"])
