@@ -28,20 +28,8 @@ from tasks.models.endpoints import Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ModelSettings
 
-
-@dataclass(frozen=True, slots=True)
-class FormSize:
-    """About how many tokens a question reads and writes in forms of this size."""
-
-    name: str
-    path_read: int
-    path_written: int
-    answer_read: int
-    answer_written: int
-
-
-FULL = FormSize("full", path_read=3000, path_written=250, answer_read=5000, answer_written=300)
-SMALL = FormSize("small", path_read=0, path_written=0, answer_read=700, answer_written=80)
+PATH_TOKENS, ANSWER_TOKENS = (3000, 250), (5000, 300)
+"""About what a path takes in full forms, read and written, and what putting the answer together takes."""
 FULL_CONTEXT_TOKENS = 16_384
 """What the largest call of the full forms takes, read and written: an answer from 40,000 characters of evidence."""
 FULL_PATHS = 11
@@ -74,14 +62,12 @@ class Abilities:
 
         Calls are reckoned one after the other: a machine that is as slow as that computes them so. What is unknown is enough.
         """
-        return self.paths(FULL, QUESTION_SECONDS) < FULL_PATHS
+        return self.paths(QUESTION_SECONDS) < FULL_PATHS
 
-    def paths(self, size: FormSize, seconds: float) -> int:
-        """Return how many paths a question may have in the time, its answer included, at most as many as are ever read."""
-        left = seconds - self._seconds(size.answer_read, size.answer_written)
-        path = self._seconds(size.path_read, size.path_written)
-        most = left / path if path else FULL_PATHS
-        return int(min(FULL_PATHS, most)) if left > 0 else 0
+    def paths(self, seconds: float) -> int:
+        """Return how many paths a question may have in full forms in the time, its answer included, at most as many as are read."""
+        left, path = seconds - self._seconds(*ANSWER_TOKENS), self._seconds(*PATH_TOKENS)
+        return max(0, min(FULL_PATHS, int(left / path))) if path else FULL_PATHS
 
     def _seconds(self, read: int, written: int) -> float:
         rates = ((read, self.read_per_second), (written, self.written_per_second))

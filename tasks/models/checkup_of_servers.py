@@ -11,11 +11,9 @@ import numpy as np
 from storage.records.documents import Vectors
 from tasks.models.abilities import (
     ERRORS,
-    FULL,
     FULL_CONTEXT_TOKENS,
     PATIENT_SECONDS,
     QUESTION_SECONDS,
-    SMALL,
     Abilities,
     Colour,
     Crossing,
@@ -187,18 +185,15 @@ def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
 
 
 def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
-    """Say how fast the model is where that is known, and in which forms a question is asked of it, over how many paths."""
+    """Say how fast the model is where that is known, and in which forms a question is asked of it."""
     if isinstance(found.talked, Completion) and abilities.read_per_second:
         yield ServerCheck(
             "speed", f"{abilities.read_per_second:.0f} tokens a second read, {abilities.written_per_second:.0f} written"
         )
-    size = SMALL if abilities.small else FULL
     reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
     reasons += ["full ones would take too long"] if abilities.slow else []
-    paths = abilities.paths(size, QUESTION_SECONDS)
-    yield ServerCheck(
-        "forms", f"{size.name}{': ' if reasons else ''}{', '.join(reasons)}; {paths} paths in {QUESTION_SECONDS:.0f} s"
-    )
+    full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"
+    yield ServerCheck("forms", f"small: {', '.join(reasons)}; one call a question" if abilities.small else f"full; {full}")
 
 
 def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:

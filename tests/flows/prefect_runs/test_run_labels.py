@@ -42,8 +42,8 @@ def test_a_name_is_one_short_line():
 
 def test_each_flow_names_its_run_and_tags_it(deployed):
     runs = {name: tags for name, tags in deployed["runs"]}
-    question = next(name for name in runs if name.startswith("With which torque"))
-    assert question.endswith("and 1 more") and runs[question] == ["flow", "small"]
+    (question,) = [name for name in runs if name.startswith("With which torque") and name.endswith("and 1 more")]
+    assert runs[question] == ["flow", "small"]
     assert runs[str(deployed["home"] / "in")] == ["tides"]
     assert runs["probe of small"] == ["probe", "top-k"]
     assert runs["maintain every corpus"] == ["small", "tides"]
