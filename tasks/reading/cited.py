@@ -13,7 +13,7 @@ from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 from tasks.asking.calls import call_book
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Quote
-from tasks.reading.forms import Cited
+from tasks.reading.forms import QUOTE_CHARACTERS, Cited
 from tasks.reading.shown import Shown
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
@@ -98,14 +98,19 @@ def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: Path
 
 
 def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: int) -> Quote | None:
-    node = shown.nodes.get(cited.passage.strip())
-    if node is None or not (telling_words(cited.quote) or find_words(cited.quote, answer)):
+    node, words = shown.nodes.get(cited.passage.strip()), _uncut(cited.quote)
+    if node is None or not (telling_words(words) or find_words(words, answer)):
         return None
-    text = standing_text(cited.quote, node, path.rows.get(node.id, ()), answer)
+    text = standing_text(words, node, path.rows.get(node.id, ()), answer)
     if text is None and node.id in shown.seen:
-        call_book.get().unchecked.add((node.id, cited.quote.strip()))
+        call_book.get().unchecked.add((node.id, words.strip()))
         text = node.caption or node.picture_text or node.content or node.label
     return None if text is None else quote_of(node, _first_words(text, most_words), path)
+
+
+def _uncut(quote: str) -> str:
+    """Return a quote without the word in which the form's bound cut it."""
+    return quote if len(quote) < QUOTE_CHARACTERS else quote.rpartition(" ")[0]
 
 
 def quote_of(node: Passage, text: str, path: PathText) -> Quote:

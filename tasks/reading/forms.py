@@ -10,6 +10,11 @@ PAIRS_AT_ONCE = 8
 """Pairs of passages that one call rates, at most."""
 
 
+QUOTE_CHARACTERS = 200
+"""A row of a table is as long; words that are cut by this bound are left out."""
+MOST_ITEMS = 24
+
+
 class Keywords(Form):
     """Words of the question to search by."""
 
@@ -20,7 +25,7 @@ class Cited(Form):
     """Words of a passage, by the id that it was shown under."""
 
     passage: Annotated[str, characters(8)]
-    quote: Annotated[str, characters(160)]
+    quote: Annotated[str, characters(QUOTE_CHARACTERS)]
 
 
 class PathAnswer(Form):
@@ -80,7 +85,7 @@ class WholeAnswer(Form):
     thought: Annotated[str, characters(400)]
     kind: Literal["number", "list", "yes_no", "string", "none"]
     answer: Annotated[str, characters(500)]
-    items: Annotated[list[Annotated[str, characters(60)]], items(24)]
+    items: Annotated[list[Annotated[str, characters(60)]], items(MOST_ITEMS)]
     whole: bool
     missing: Annotated[str, characters(120)]
     citations: Annotated[list[Cited], items(8)]

@@ -93,5 +93,8 @@ def judge(question: Question, readings: Sequence[PathReading], saturation: float
         consistency_below=settings.consistency,
     )
     # Where the model is of no more use, nothing would be read of what a second routing finds.
-    refines = settings.enabled and not (context.reader.model and call_book.get().over)
+    refines = settings.enabled
+    if refines and trigger is not None and context.reader.model and (book := call_book.get()).over:
+        refines = False
+        book.notes.append("nothing was read once more, because the model was of no more use")
     return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if refines else None)

@@ -14,7 +14,7 @@ from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
-from tasks.reading.forms import WholeAnswer
+from tasks.reading.forms import MOST_ITEMS, WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
 from tasks.reading.shown import Shown, is_seen_alone, show_passages
@@ -107,6 +107,8 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
         return _most_given(question, readings, UNPROVEN, consistency)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
+    if len(value.items) >= MOST_ITEMS:
+        notes = (*notes, f"the list may be longer: the model had room for {MOST_ITEMS} items")
     return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
 
 

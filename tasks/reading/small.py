@@ -5,12 +5,16 @@ It is not asked to judge, to rate or to put answers together. What it says count
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
+from tasks.algorithms.metrics.answer_words import NEGATIONS
 from tasks.algorithms.quotes import Coverage, marked, quote_scores, term_shares
+from tasks.algorithms.text.standing import find_words, tokens_of
+from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
@@ -18,7 +22,7 @@ from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece as Shown
 from tasks.prompts.prompt import cut
-from tasks.reading.cited import Piece, pieces_on, quote_of, quotes_on, shortened, telling_words
+from tasks.reading.cited import YES_OR_NO, Piece, pieces_on, quote_of, quotes_on, shortened
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
@@ -36,6 +40,8 @@ class SmallReader(ModelReader):
         """Have the model answer once; the answer is the reading of the first path that proves it."""
         readings = [PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths]
         pieces = self._nearest(paths)
+        if not pieces:
+            return tuple(readings)
         (value,) = self.context.ask([self._call(question, pieces)])
         heed_failures([value])
         book = call_book.get()
@@ -101,10 +107,25 @@ class SmallReader(ModelReader):
         given = agreed_answer(readings)
         if given is None:
             return nothing_found(question, readings, "a small model gave no answer that its passages prove")
-        return replace(given, why=f"a small model read the words nearest to the question on {len(readings)} paths")
+        return replace(given, why="a small model read the words that are nearest to the question")
 
 
 def proving_pieces(question: str, answer: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that prove an answer: each holds all the words that it adds to the question, and it adds some."""
-    added = telling_words(answer) - telling_words(question)
-    return [piece for piece in pieces if added and added <= telling_words(piece.words)]
+    """Return the pieces that prove an answer: each says all that it adds to the question, and it adds something."""
+    return [piece for piece in pieces if _says(piece, tokens_of(YES_OR_NO.sub("", answer)), {*tokens_of(question), *STOP_WORDS})]
+
+
+def _says(piece: Piece, answer: Sequence[str], known: Collection[str]) -> bool:
+    """Say whether what is not known of an answer stands in a sentence in its order, or in a row beside the same word.
+
+    A sentence that denies proves no answer that does not, nor the other way round.
+    """
+    added = [word for word in answer if word not in known]
+    if not added or NEGATIONS.isdisjoint(answer) != NEGATIONS.isdisjoint(tokens_of(piece.words)):
+        return False
+    if piece.row is None:
+        return find_words(piece.words, "...".join(added)) is not None
+    units = [pair for pair in pairwise(answer) if pair[0][-1].isdigit() and pair[1] in added]
+    return all(find_words(piece.words, word) for word in added) and all(
+        find_words(piece.words, f"{number} {unit}") or find_words(piece.words, f"{unit} {number}") for number, unit in units
+    )

@@ -149,7 +149,8 @@ class ModelReadingSettings(Settings):
     """
 
     forms: Literal["auto", "full", "small"] = Field(
-        "auto", description="small: one quote and one short answer of few passages; auto: that for small or slow models, else full"
+        "auto",
+        description="small: one short answer of the words nearest to the question; auto: that for small or slow models",
     )
     small_characters: int = 1500  # small: text that is read, the sentences and rows nearest to the question
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each

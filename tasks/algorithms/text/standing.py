@@ -29,11 +29,11 @@ def find_words(text: str, words: str) -> tuple[int, int] | None:
     nowhere.
     """
     spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
     row = _row(tokens)
     first, end = -1, 0
-    for wanted in filter(None, map(_tokens, _GAP.split(words))):
+    for wanted in filter(None, map(tokens_of, _GAP.split(words))):
         at = row.find(_row(wanted), starts[end])
         if at < 0:
             return None
@@ -44,7 +44,8 @@ def find_words(text: str, words: str) -> tuple[int, int] | None:
     return None if first < 0 else (spans[first][0], spans[end - 1][1])
 
 
-def _tokens(text: str) -> list[str]:
+def tokens_of(text: str) -> list[str]:
+    """Return the words and numbers of a text, a number with its minus and without the signs between its thousands."""
     return [_THOUSANDS.sub("", token).casefold() for token in _TOKEN.findall(text.translate(_DASHES))]
 
 

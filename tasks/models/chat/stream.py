@@ -51,6 +51,10 @@ def unfinished(text: str, name: str) -> str:
     return _text(value.get(name) if isinstance(value, dict) else value)
 
 
+LOOKED_AT_CHARACTERS = 8000
+"""Of a reply that is being written: the longest that a form allows has less before the end of its answer."""
+
+
 @dataclass(slots=True)
 class Draft:
     """Hands a field of a reply on as it grows, each time all of it."""
@@ -64,7 +68,7 @@ class Draft:
         now = time.monotonic()
         if at_once or now >= self._next_look:
             self._next_look = now + DRAFT_SECONDS
-            words = unfinished("".join(pieces), self.name)
+            words = unfinished("".join(pieces)[:LOOKED_AT_CHARACTERS], self.name)
             if words not in ("", self._handed):
                 self._handed = words
                 self.hand_on(words)
