@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from tasks.algorithms.metrics.answer_words import NEGATIONS
-from tasks.algorithms.quotes import Coverage, marked, quote_scores, term_shares
+from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.standing import find_words, tokens_of
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
@@ -31,6 +31,14 @@ UNSAID = "the answer of the model does not count: nothing that it was shown says
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A piece near the question; `covered` 0..1 is the share of the question's words, by rarity, in it and beside it."""
+
+    piece: Piece
+    covered: float
+
+
+@dataclass(frozen=True, slots=True)
 class SmallReader(ModelReader):
     """A chat model in small forms. No gate judges it: what it is asked once more, it would answer no better."""
 
@@ -39,17 +47,18 @@ class SmallReader(ModelReader):
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer once; the answer is the reading of the first path that proves it."""
         readings = [PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths]
-        pieces = self._nearest(paths)
-        if not pieces:
+        near = self._nearest(paths)
+        if not near:
             return tuple(readings)
-        (value,) = self.context.ask([self._call(question, pieces)])
+        (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
         heed_failures([value])
         book = call_book.get()
         # What a small model does not see may stand there.
         book.unread = True
         if isinstance(value, ChatError) or not (answer := clean(value.root)):
             return tuple(readings)
-        proving = proving_pieces(question.text, answer, pieces)
+        speaking = [one.piece for one in near if one.covered >= self.context.settings.reading.whole_support]
+        proving = proving_pieces(question.text, answer, speaking)
         if not proving:
             book.notes.append(UNSAID)
             book.unproven.append(answer)
@@ -61,7 +70,7 @@ class SmallReader(ModelReader):
         readings[place] = replace(readings[place], answer=answer, quotes=quotes)
         return tuple(readings)
 
-    def _nearest(self, paths: Sequence[PathText]) -> list[Piece]:
+    def _nearest(self, paths: Sequence[PathText]) -> list[Near]:
         """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
         settings = self.context.settings.reading
         found: dict[tuple[str, str], tuple[Piece, Quote]] = {}
@@ -71,12 +80,13 @@ class SmallReader(ModelReader):
                 found.setdefault((quote.node.id, quote.text), (piece, quote))
         pieces, quotes = [piece for piece, _ in found.values()], [quote for _, quote in found.values()]
         rarity = paths[0].rarity if paths else {}
+        coverage = Coverage(
+            marked(list(rarity), [quote.covered for quote in quotes]),
+            marked(list(rarity), [quote.beside for quote in quotes]),
+            term_shares(list(rarity.values())),
+        )
         scores = quote_scores(
-            coverage=Coverage(
-                marked(list(rarity), [quote.covered for quote in quotes]),
-                marked(list(rarity), [quote.beside for quote in quotes]),
-                term_shares(list(rarity.values())),
-            ),
+            coverage=coverage,
             worths=np.array([quote.worth for quote in quotes], dtype=np.float64),
             fits=np.ones(len(quotes), dtype=bool),
             beside_share=settings.beside_share,
@@ -88,7 +98,10 @@ class SmallReader(ModelReader):
             if len(pieces[place].text) <= room or not kept:
                 kept.add(place)
                 room -= len(pieces[place].text)
-        return [pieces[place] for place in sorted(kept)]
+        return [
+            Near(pieces[place], joint_coverage(coverage=coverage, chosen=[place], beside_share=settings.beside_share))
+            for place in sorted(kept)
+        ]
 
     def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
         room = self.context.settings.reading.model.small_characters
