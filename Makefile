@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
-LOCAL_QUESTION := With which torque are the bolts between blade root and hub of the MT-2 tightened?
+LOCAL_QUESTION := What dividend does the board propose for 2024?
 # The files in their order: by the number of their tests, long files of few tests would come last, and one worker would wait.
 BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
@@ -26,8 +26,8 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	@echo
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
 	@if why=$$($(BIN)/python -c 'import tasks.models.local as local; local.weights()' 2>&1); then \
-	  echo "the same, read by a small model of this machine:"; \
-	  FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --local "$(LOCAL_QUESTION)" --document maintenance_manual.docx --corpus demo; \
+	  echo "one more, read by a small model of this machine:"; \
+	  FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --local "$(LOCAL_QUESTION)" --corpus demo; \
 	else echo "to have a small model of this machine answer: $${why##*; }"; fi
 	@echo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
