@@ -224,7 +224,7 @@ def test_a_call_has_only_so_many_characters_and_pictures(tmp_path):
     artifacts = ArtifactStore(tmp_path / "artifacts")
     figures = [node(place, "", NodeKind.FIGURE, picture=picture(artifacts, size=(80, 60 + place))) for place in range(9)]
     calls = description_calls(asking_about(figures, tmp_path))
-    assert [len(call.images) for call in calls] == [4, 4, 1]
+    assert [len(call.images) for call in calls] == [3, 3, 3]
 
 
 def test_a_figure_comes_with_its_picture_its_caption_and_the_text_around(tmp_path):
