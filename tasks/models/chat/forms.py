@@ -42,7 +42,8 @@ class UnboundedFormError(TypeError):
 def largest_reply(form: type[BaseModel]) -> int:
     """Return how many tokens the longest value of a form takes, by one token for each character of its names and signs, and for two of its strings.
 
-    Of a string's characters words take a third to a quarter, digits and tables about a half; what is longer is cut and asked again. Raises UnboundedFormError where
+    Of a string's characters words take a third to a quarter, digits and tables about a half; what is longer is cut and asked
+    again. Raises UnboundedFormError where
     a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
