@@ -111,6 +111,7 @@ class ChatServer:
     piece_length: int = 0
     breaks_after_done: bool = False
     tells_usage: bool = True
+    tells_timings: bool = True
     answers_probes: bool = True
     probes: int = 0
     sees: bool = True
@@ -274,18 +275,20 @@ class ChatServer:
                 return
         yield event([choice({}, _finish(how))])
         if self.tells_usage and request.body.get("stream_options", {}).get("include_usage"):
-            yield event([], usage=_usage(request, text), timings=self._timings)
+            yield event([], usage=_usage(request, text), **self._timings)
         yield b"data: [DONE]\n\n"
 
     async def _in_one_piece(self, request: ChatRequest, text: str, how: Misbehaviour | None) -> AsyncIterator[bytes]:
         said = {"role": "assistant", "content": text}
         choices = [{"index": 0, "message": said, "finish_reason": _finish(how)}]
         told = {"id": f"chat-{request.number}", "object": "chat.completion", "model": _name(request, how), "choices": choices}
-        yield json.dumps(told | {"usage": _usage(request, text), "timings": self._timings}).encode()
+        yield json.dumps(told | {"usage": _usage(request, text)} | self._timings).encode()
 
     @property
-    def _timings(self) -> dict[str, float]:
-        return {"prompt_per_second": self.read_per_second, "predicted_per_second": self.written_per_second}
+    def _timings(self) -> dict[str, Any]:
+        """What llama.cpp tells, and no other server does."""
+        told = {"prompt_per_second": self.read_per_second, "predicted_per_second": self.written_per_second}
+        return {"timings": told} if self.tells_timings else {}
 
 
 def _pieces(text: str, how: Misbehaviour | None, length: int) -> Iterator[str]:

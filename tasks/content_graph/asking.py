@@ -29,11 +29,11 @@ class Replies(Generic[T]):
 
 
 def uses_short_forms(forms: Literal["auto", "full", "small"], chat: ChatModel) -> bool:
-    """Say whether the model is asked in short forms; what it can do decides where nothing else does.
+    """Say whether the model is asked in short forms; where no setting does, its context decides.
 
-    The version of a document does not tell: a machine that is busy for an hour must not have everything read anew.
+    How fast it is does not: a graph that is published must not depend on how busy a machine was.
     """
-    return chat.abilities.small if forms == "auto" else forms == "small"
+    return chat.abilities.short if forms == "auto" else forms == "small"
 
 
 def ask_in_groups(

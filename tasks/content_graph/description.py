@@ -19,6 +19,8 @@ from tasks.prompts.prompt import Piece, Prompt, cut, fence, load_prompt
 from tasks.settings.ingest import AnalysisSettings, OcrSettings, ReadingSettings
 
 FEWEST_TAGS = 3
+REPLY_TOKENS = 8192
+"""What a call asks for at most: a server that allows fewer tokens than are asked for rejects the call."""
 
 
 NodeId = Annotated[str, characters(8)]
@@ -56,6 +58,11 @@ def listing(form: type[L], field: str, count: int) -> type[L]:
     """Return the form with exactly so many entries in the list of this name, as far as its schema says."""
     bounded: dict[str, Any] = {field: (form.model_fields[field].annotation, items(count, fewest=count))}
     return create_model(form.__name__, __base__=form, **bounded)
+
+
+def entries_per_call(form: type[Form], field: str, most: int) -> int:
+    """Return how many entries, of at most so many, a reply may have that every server allows."""
+    return max(1, min(most, REPLY_TOKENS // largest_reply(listing(form, field, 1))))
 
 
 def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
@@ -117,17 +124,18 @@ class Describing:
         return replace(self, pictures={}, places=told)
 
     def text_groups(self) -> list[list[int]]:
-        return self._groups([place for place in self.places if not self.is_visual(place)])
+        return self._groups([place for place in self.places if not self.is_visual(place)], Descriptions)
 
     def visual_groups(self) -> list[list[int]]:
-        return self._groups([place for place in self.places if self.is_visual(place)])
+        return self._groups([place for place in self.places if self.is_visual(place)], VisualDescriptions)
 
-    def _groups(self, places: Sequence[int]) -> list[list[int]]:
+    def _groups(self, places: Sequence[int], form: type[Form]) -> list[list[int]]:
         model = self.settings.model
         # A picture takes the room of its share of the pictures: calls with and without them are cut by one rule.
         room = model.characters_per_call // model.pictures_per_call
         sizes = [max(len(_body(place, self)), room if place in self.pictures else 0) for place in places]
-        groups = group_in_order(sizes=sizes, most_items=model.nodes_per_call, most_size=model.characters_per_call)
+        most = entries_per_call(form, "nodes", model.nodes_per_call)
+        groups = group_in_order(sizes=sizes, most_items=most, most_size=model.characters_per_call)
         return [[places[place] for place in group] for group in groups]
 
 

@@ -8,7 +8,7 @@ from storage.records.documents import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
 from tasks.content_graph.asking import ask_in_groups
-from tasks.content_graph.description import NodeId, Term, listing, named, wrong_ids
+from tasks.content_graph.description import NodeId, Term, entries_per_call, listing, named, wrong_ids
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import Form, characters, items, largest_reply
@@ -104,7 +104,8 @@ class Judge:
 
     def _asked(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
         sizes = [self._size(place, nodes, candidates[place]) for place in asked]
-        groups = group_in_order(sizes=sizes, most_items=self.settings.nodes_per_call, most_size=self.settings.characters_per_call)
+        most = entries_per_call(NoteJudgements, "nodes", self.settings.nodes_per_call)
+        groups = group_in_order(sizes=sizes, most_items=most, most_size=self.settings.characters_per_call)
         replies = ask_in_groups(
             self.chat,
             [[asked[place] for place in group] for group in groups],

@@ -60,9 +60,10 @@ class Abilities:
     def slow(self) -> bool:
         """Whether a question in full would not end in its time.
 
-        Calls are reckoned one after the other: a machine that is as slow as that computes them so. What is unknown is enough.
+        Calls are reckoned one after the other: a machine that is as slow as that computes them so. A server that does not tell how
+        fast it reads may well compute them side by side: it is slow where writing alone would take four times as long.
         """
-        return self.paths(QUESTION_SECONDS) < FULL_PATHS
+        return self.paths(QUESTION_SECONDS if self.read_per_second else 4 * QUESTION_SECONDS) < FULL_PATHS
 
     def paths(self, seconds: float) -> int:
         """Return how many paths a question may have in full forms in the time, its answer included, at most as many as are read."""

@@ -186,10 +186,9 @@ def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
 
 def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
     """Say how fast the model is where that is known, and in which forms a question is asked of it."""
-    if isinstance(found.talked, Completion) and abilities.read_per_second:
-        yield ServerCheck(
-            "speed", f"{abilities.read_per_second:.0f} tokens a second read, {abilities.written_per_second:.0f} written"
-        )
+    if isinstance(found.talked, Completion) and abilities.written_per_second:
+        read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"
+        yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
     reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
     reasons += ["full ones would take too long"] if abilities.slow else []
     full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"

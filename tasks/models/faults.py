@@ -58,17 +58,17 @@ def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint) 
         return FaultError(FaultKind.BUSY, problem, wait_seconds=asked_wait(headers))
     if status in {401, 402, 403, 429}:
         return ChatRefusedError(f"{problem}; check FLOWREADER_CHAT_API_KEY, its rights and its quota")
-    if request.has_pictures and OF_PICTURES.search(message):
-        return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call")
     if status in DOWN_STATUSES:
         return FaultError(FaultKind.DOWN, problem, wait_seconds=asked_wait(headers))
+    if status == 413 or (status < 500 and TOO_LONG.search(message)):  # before pictures: such a message may name what they take
+        tokens = f"about {request.input_tokens} tokens to read, room for {request.output_tokens} to write"
+        return ContextTooLongError(f"{problem} ({tokens}); ask with less")
+    if request.has_pictures and OF_PICTURES.search(message):
+        return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call")
     if status in {408, 409, 425} or status >= 500:
         return FaultError(FaultKind.UNWELL, problem, wait_seconds=asked_wait(headers))
     if status == 404 or status < 400:
         return UnknownModelError(f"{problem}; check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
-    if status == 413 or TOO_LONG.search(message):
-        tokens = f"about {request.input_tokens} tokens to read, room for {request.output_tokens} to write"
-        return ContextTooLongError(f"{problem} ({tokens}); ask with less")
     rejected = PicturesRejectedError if request.has_pictures else RejectedCallError
     return rejected(f"{problem}; the server takes no such request")
 

@@ -27,6 +27,8 @@ from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
 
+SLOW = "the model is too slow, at the moment, to be asked in full"
+"""A note, with which no answer is kept: it may be faster by the next question."""
 UNSAID = "the answer of the model does not count: nothing that it was shown says it"
 
 
@@ -53,6 +55,8 @@ class SmallReader(ModelReader):
         (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
         heed_failures([value])
         book = call_book.get()
+        if self.context.settings.reading.model.forms == "auto" and not self.context.model.abilities.short:
+            book.notes.append(SLOW)
         # What a small model does not see may stand there.
         book.unread = True
         if isinstance(value, ChatError) or not (answer := clean(value.root)):

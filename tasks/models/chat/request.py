@@ -76,6 +76,8 @@ def _url(kind: str, encoded: bytes) -> str:
     return f"data:{MEDIA_TYPES[kind]};base64,{base64.b64encode(encoded).decode('ascii')}"
 
 
+ESTIMATED_SHARE = 0.95
+"""Of a context is filled by estimates."""
 SHOWN_OF_A_BAD_REPLY = 2000
 """Characters of an unusable reply that the model is shown again."""
 MEND_REPLY = (Path(__file__).parents[2] / "prompts" / "mend_reply.md").read_text("utf-8")
@@ -141,7 +143,8 @@ def request_of(
     texts = sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
     texts += len(call.prompt) if call.images else 0
     read = text_tokens(texts, len(messages), settings.estimates) + picture_tokens(len(call.images), settings)
-    written = min(call.max_output_tokens, context_tokens - read) if context_tokens > read else call.max_output_tokens
+    left = int(context_tokens * ESTIMATED_SHARE) - read
+    written = min(call.max_output_tokens, left) if left > 0 else call.max_output_tokens
     body = {
         "model": model,
         "messages": messages,

@@ -35,7 +35,7 @@ class Completion:
     problem: str = ""
     read_per_second: float = 0.0
     written_per_second: float = 0.0
-    """As the server counts them, else by the clock; 0 where neither is known."""
+    """As the server counts them; else writing by the clock, and reading is 0: the wait for the first word is mostly the way."""
 
 
 DRAFT_SECONDS = 0.1
@@ -129,9 +129,8 @@ class Gathering:
             self.reply.problem = f"it runs on in white space, {self._blank} characters"
 
     def time(self, seconds: float) -> None:
-        """Reckon how fast the reply came, of which the request and all words took so many seconds."""
+        """Reckon how fast the reply was written, of which the request and all words took so many seconds."""
         reply, waited = self.reply, self.waited_seconds
-        reply.read_per_second = reply.read_per_second or _rate(reply.input_tokens, waited)
         reply.written_per_second = reply.written_per_second or _rate(reply.output_tokens, waited and seconds - waited)
 
     def _take_timings(self, timings: object) -> None:

@@ -213,9 +213,10 @@ def test_a_picture_without_words_is_described_and_an_ornament_or_a_logo_is_not()
 def test_small_nodes_share_a_call_and_every_node_is_in_one(tmp_path):
     calls = description_calls(asking_about(passages(30), tmp_path))
     shown = [list(pieces_of(call.prompt)) for call in calls]
-    assert [len(names) for names in shown] == [16, 14]
+    assert [len(names) for names in shown] == [8, 8, 8, 6]
     assert [name for names in shown for name in names] == [f"n{place}" for place in range(30)]
-    assert calls[0].item == "16 nodes of report.pdf, from 0 to 15" and calls[0].max_output_tokens == largest_reply(calls[0].form)
+    assert calls[0].item == "8 nodes of report.pdf, from 0 to 7"
+    assert calls[0].max_output_tokens == largest_reply(calls[0].form) <= 8192
     assert len({call.prompt.split("Every line that starts")[0] for call in calls}) == 1, "what they begin with a server reads once"
 
 
@@ -224,7 +225,7 @@ def test_a_call_has_only_so_many_characters_and_pictures(tmp_path):
     artifacts = ArtifactStore(tmp_path / "artifacts")
     figures = [node(place, "", NodeKind.FIGURE, picture=picture(artifacts, size=(80, 60 + place))) for place in range(9)]
     calls = description_calls(asking_about(figures, tmp_path))
-    assert [len(call.images) for call in calls] == [4, 4, 1]
+    assert [len(call.images) for call in calls] == [3, 3, 3]
 
 
 def test_a_figure_comes_with_its_picture_its_caption_and_the_text_around(tmp_path):

@@ -12,7 +12,7 @@ from tasks.models.chat.call import nothing_wrong
 from tasks.models.chat.errors import Outcome, RejectedCallError
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
-from tests.chat_server import Misbehaviour, always, chat_server
+from tests.chat_server import PROBES, Misbehaviour, always, chat_server
 from tests.tasks.models.chat.test_chat_request import encoded
 from tests.tasks.models.chat_worlds import call, open_on, settings, summarise
 
@@ -36,6 +36,14 @@ def test_a_model_is_asked_what_it_can_do_once_and_a_run_pays_nothing_for_it(home
             found = model.abilities
         assert found == opened(server, tmp_path) == Abilities(32_768, True, **FAST) and not found.small
     assert (server.probes, server.calls, heard) == (2, 0, [])
+
+
+def test_a_hosted_model_is_not_slow_for_the_wait_for_its_first_word(home, tmp_path):
+    well = {"tells_timings": False, "answers_probes": False, "seconds": 0.5}
+    with chat_server(lambda request: PROBES[request.form], piece_length=4, piece_seconds=0.02, **well) as server:
+        found = opened(server, tmp_path)
+    assert found.read_per_second == 0 and found.written_per_second > 20 and not found.slow
+    assert Abilities(0, True, 0.0, 5.0).slow and not Abilities(0, True, 0.0, 0.0).slow
 
 
 def test_another_listing_or_a_week_has_it_looked_at_again(home, tmp_path):

@@ -244,6 +244,9 @@ def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
 def test_a_prompt_that_is_too_long_is_named_with_its_size(message):
     error = problem(400, message)
     assert isinstance(error, ContextTooLongError)
+    of_pictures = httpx.Response(400, json={"error": {"message": f"{message}; image inputs take many tokens"}})
+    shown = Request(b"", 900, 100, has_pictures=True)
+    assert isinstance(problem_of(of_pictures, request=shown, endpoint=ENDPOINT), ContextTooLongError)
     assert str(error).endswith(f"{message} (about 900 tokens to read, room for 100 to write); ask with less")
 
 
