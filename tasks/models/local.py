@@ -151,7 +151,7 @@ def late(server: Endpoint) -> LocalModelError:
 
 
 def of_file(path: Path) -> Endpoint:
-    """Return what a model is called, and no address yet. Behind the `@` it is known which file: replies of another are not its own."""
+    """Return what a model is called, with `@` and what tells its file from others, and no address yet."""
     file = path.stat()
     return Endpoint("", f"{path.stem}@{identify(str(path), file.st_size, file.st_mtime_ns)[:8]}", weights=str(path))
 

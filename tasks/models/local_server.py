@@ -1,4 +1,4 @@
-"""The process of the local model: `python -m tasks.models.local_server FILE NAME HOST PORT TOKENS`; the parent's side is `local`."""
+"""The process of the local model: `python -m tasks.models.local_server FILE NAME HOST PORT TOKENS`."""
 
 import os
 import re
