@@ -18,7 +18,7 @@ from storage.records.answers import Answer
 from storage.runs.log import ASKING
 from storage.system import check_writable
 from tasks.asking.calls import call_bounds, counting_calls
-from tasks.asking.opening import opened_for_reading
+from tasks.asking.opening import entered, opened_for_reading
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, asked_scope, checked_questions
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
@@ -109,8 +109,7 @@ class Asking:
         notes: tuple[str, ...] = ()
         try:
             # in a thread: a local model may have to be loaded
-            opening = open_reader(self.server, settings, snapshot, self.request.deadline(self.began))
-            reader = await asyncio.to_thread(self.held.enter_context, opening)
+            reader = await entered(self.held, open_reader(self.server, settings, snapshot, self.request.deadline(self.began)))
         except (ChatEndedError, LocalModelError) as error:
             if self.request.require_model:
                 raise

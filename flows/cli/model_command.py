@@ -10,11 +10,12 @@ def serve(arguments: argparse.Namespace, output: Output) -> int:
     path = weights(arguments.gguf)
     output.side.print(f"loading {path} ...", markup=False, soft_wrap=True)
     with keep_model(path, arguments.port) as model:
-        address, name = model.endpoint.base_url, model.endpoint.model
+        address, name, key = model.endpoint.base_url, model.endpoint.model, model.endpoint.api_key
         if output.as_json:
-            output.data({"address": address, "model": name, "context_tokens": CONTEXT_TOKENS})
+            output.data({"address": address, "model": name, "api_key": key, "context_tokens": CONTEXT_TOKENS})
         else:
             output.line(f"ready: {address}, model {name}, {CONTEXT_TOKENS:,} tokens of context; Ctrl-C ends it")
+            output.line(f"for others: export FLOWREADER_CHAT_BASE_URL={address} FLOWREADER_CHAT_API_KEY={key}")
         output.console.file.flush()
         try:
             model.wait()

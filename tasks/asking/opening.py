@@ -4,7 +4,8 @@ import asyncio
 import importlib
 import logging
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from typing import TypeVar
 
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, open_for_reading
@@ -13,15 +14,28 @@ from tasks.asking.deciding import code_identity
 from tasks.models.embedding.embedder import open_question_embedder, open_second
 from tasks.settings.models import ModelSettings
 
+T = TypeVar("T")
 
-@asynccontextmanager
-async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
-    """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does.
+
+async def entered(held: ExitStack, opening: AbstractContextManager[T]) -> T:
+    """Enter in a thread, until `held` is closed.
 
     A question that is cancelled meanwhile ends at once; what the thread opens then is closed again.
     """
+    # no task: what ends with its loop would not see what the thread opens
+    entering = asyncio.get_running_loop().run_in_executor(None, held.enter_context, opening)
+    try:
+        return await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        entering.add_done_callback(lambda _done: held.close())
+        raise
+
+
+@asynccontextmanager
+async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
+    """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does."""
     with ExitStack() as held:
-        yield await asyncio.to_thread(held.enter_context, open_for_reading(location))
+        yield await entered(held, open_for_reading(location))
 
 
 LOGGER = logging.getLogger(__name__)

@@ -6,9 +6,11 @@ The only reader of FLOWREADER_LOCAL_MODEL. One that stays (`flowreader model ser
 import json
 import os
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fcntl import LOCK_SH
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +18,7 @@ from pathlib import Path
 from storage.errors import ExpectedError
 from storage.locations import home
 from storage.lock import lock_file, taken
+from storage.records.documents import identify
 from storage.system import check_writable
 from tasks.models.endpoints import Endpoint
 from tasks.models.process import ModelProcess
@@ -108,23 +111,49 @@ class LocalModel:
 @contextmanager
 def run_model(path: Path, port: int = ANY_PORT) -> Iterator[LocalModel]:
     """Have the model of a file for the time of the block; raise LocalModelError where it does not come up."""
-    require_memory(path)
     require_port(port)
-    process = ModelProcess(
-        "tasks.models.local_server", str(path), HOST, str(port), str(CONTEXT_TOKENS), failure=LocalModelError, environment={}
-    )
+    server = of_file(path)
+    process = process_of(server, port)
     try:
-        address = process.ask("address", seconds=REPLY_SECONDS)
-        if address is None:
-            raise LocalModelError(f"the local model {str(path)!r} ended as soon as it ran; {NAME_ANOTHER} that is smaller")
-        yield LocalModel(replace(of_file(path), base_url=f"{address.decode()}/v1"), process)
+        yield LocalModel(loaded(server, process), process)
     finally:
         process.close()
 
 
+def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
+    """Return the process of a model, to be started; raise LocalModelError where there is too little memory for it."""
+    require_memory(Path(server.weights))
+    arguments = server.weights, server.model, HOST, str(port), str(CONTEXT_TOKENS)
+    return ModelProcess("tasks.models.local_server", *arguments, failure=LocalModelError, environment={})
+
+
+def loaded(server: Endpoint, process: ModelProcess, until: float | None = None) -> Endpoint:
+    """Return where a model is, once it runs; raise LocalModelError where it does not, by that moment of time.monotonic()."""
+    try:
+        reply = process.ask("address", seconds=REPLY_SECONDS, start_seconds=seconds_to(until))
+    except LocalModelError as error:
+        raise late(server) if not seconds_to(until) else error from None
+    if reply is None:
+        raise LocalModelError(f"the local model {server.weights!r} ended as soon as it ran; {NAME_ANOTHER} that is smaller")
+    address, key = reply.decode().split()
+    return replace(server, base_url=f"{address}/v1", api_key=key)
+
+
+def seconds_to(until: float | None) -> float:
+    return threading.TIMEOUT_MAX if until is None else max(0.0, until - time.monotonic())
+
+
+def late(server: Endpoint) -> LocalModelError:
+    return LocalModelError(
+        f"the local model {server.weights!r} was not loaded in the time that the question has; "
+        "`flowreader model serve` keeps one loaded, and ask.seconds gives it more"
+    )
+
+
 def of_file(path: Path) -> Endpoint:
-    """Return what a model is called, and no address yet."""
-    return Endpoint("", path.stem, weights=str(path))
+    """Return what a model is called, with `@` and what tells its file from others, and no address yet."""
+    file = path.stat()
+    return Endpoint("", f"{path.stem}@{identify(str(path), file.st_size, file.st_mtime_ns)[:8]}", weights=str(path))
 
 
 @contextmanager
@@ -138,9 +167,10 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
                 f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}; "
                 "`flowreader ask --local` uses it, or end it first"
             )
+        os.fchmod(descriptor, 0o600)  # before the key stands there
         os.ftruncate(descriptor, 0)
         with run_model(path, port) as model:
-            os.pwrite(descriptor, json.dumps(asdict(model.endpoint) | {"pid": os.getpid()}).encode(), 0)
+            os.pwrite(descriptor, json.dumps(asdict(model.endpoint)).encode(), 0)
             yield model
 
 
@@ -150,8 +180,7 @@ def running_model() -> Endpoint | None:
         with _announcement().open("rb") as file:
             if taken(file.fileno(), LOCK_SH):
                 return None
-            announced = json.loads(file.read())
-            return Endpoint(announced["base_url"], announced["model"], weights=announced["weights"])
+            return Endpoint(**json.loads(file.read()))
     except (OSError, ValueError):  # there never was one, or it is about to come
         return None
 
@@ -168,15 +197,48 @@ def local_model() -> Endpoint:
     running = running_model()
     if running and not local_model_is_named():
         return running
-    path = weights()
-    return running if running and running.weights == str(path) else of_file(path)
+    asked = of_file(weights())
+    return running if running and (running.weights, running.model) == (asked.weights, asked.model) else asked
+
+
+@dataclass(slots=True)
+class SharedModel:
+    """A model for the questions of this process, which ends with the last of its `users`; one at a time waits for its `loading`."""
+
+    process: ModelProcess
+    users: int = 0
+    loading: threading.Lock = field(default_factory=threading.Lock)
+
+
+_shared: dict[Endpoint, SharedModel] = {}
+_sharing = threading.Lock()
 
 
 @contextmanager
-def reachable(server: Endpoint) -> Iterator[Endpoint]:
-    """Give the server as it is; a model of this machine that does not run is run for the time of the block."""
+def reachable(server: Endpoint, until: float | None = None) -> Iterator[Endpoint]:
+    """Give the server as it is; a model of this machine that does not run is run for the time of the block, one for all questions.
+
+    Raise LocalModelError where it does not come up, by `until` of time.monotonic().
+    """
     if server.base_url:
         yield server
         return
-    with run_model(Path(server.weights)) as model:
-        yield model.endpoint
+    with _sharing:
+        if server not in _shared:
+            _shared[server] = SharedModel(process_of(server))
+        shared = _shared[server]
+        shared.users += 1
+    try:
+        if not shared.loading.acquire(timeout=seconds_to(until)):
+            raise late(server)
+        try:
+            at = loaded(server, shared.process, until)
+        finally:
+            shared.loading.release()
+        yield at
+    finally:
+        with _sharing:
+            shared.users -= 1
+            if not shared.users:
+                del _shared[server]
+                shared.process.close()

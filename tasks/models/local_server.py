@@ -1,7 +1,8 @@
-"""The process of the local model: `python -m tasks.models.local_server FILE HOST PORT TOKENS`; the parent's side is `local`."""
+"""The process of the local model: `python -m tasks.models.local_server FILE NAME HOST PORT TOKENS`."""
 
 import os
 import re
+import secrets
 import sys
 import tempfile
 from multiprocessing.connection import Connection
@@ -14,7 +15,7 @@ from tasks.models.process import READY, speak
 STANDARD_ERROR = 2
 WHY = re.compile(r"error loading model: (.+)")
 NO_WEB = "http://127.0.0.1"
-"""The only page that may ask, which is nobody's: pages of the web are not to use the model."""
+"""The only page that may read replies, which is nobody's. The key keeps pages from having any computed."""
 
 
 def main() -> None:
@@ -22,12 +23,13 @@ def main() -> None:
 
 
 def serve(connection: Connection) -> None:
-    """Load the model, then give the address to who asks for it, until the parent ends."""
-    path, host, port, tokens = sys.argv[1:]
+    """Load the model, then give its address and its key to who asks for them, until the parent ends."""
+    path, name, host, port, tokens = sys.argv[1:]
+    key = secrets.token_urlsafe()
     with tempfile.TemporaryFile() as log:
         os.dup2(log.fileno(), STANDARD_ERROR)
         try:
-            server = Server(parameters(path, host, int(port), int(tokens)))
+            server = Server(parameters(path, name, key, host, int(port), int(tokens)))
         except RuntimeError as error:
             log.seek(0)
             why = WHY.search(log.read().decode("utf-8", "replace"))
@@ -38,14 +40,14 @@ def serve(connection: Connection) -> None:
             os.dup2(nothing.fileno(), STANDARD_ERROR)
     connection.send_bytes(READY)
     while connection.recv():
-        connection.send_bytes(server.listening_address.encode())
+        connection.send_bytes(f"{server.listening_address} {key}".encode())
 
 
-def parameters(path: str, host: str, port: int, tokens: int) -> CommonParams:
+def parameters(path: str, name: str, key: str, host: str, port: int, tokens: int) -> CommonParams:
     """Return how llama.cpp serves: one call at a time, because calls that are computed together do not repeat to the bit."""
     params = CommonParams()
     params.model.path = path
-    params.model_alias = {Path(path).stem}
+    params.model_alias, params.api_keys = {name}, [key]
     params.hostnames, params.port = [host], port
     params.n_ctx, params.n_parallel = tokens, 1
     params.cache_prompt = False  # what was read before would change the last bits, and with them words

@@ -52,8 +52,8 @@ class ModelProcess:
     def _command(self) -> list[str]:
         return [sys.executable, "-W", "ignore", "-m", self._module, *self._arguments]
 
-    def ask(self, request: object, *, seconds: float) -> bytes | None:
-        """Return the reply, None where the process ended or hangs.
+    def ask(self, request: object, *, seconds: float, start_seconds: float = START_SECONDS) -> bytes | None:
+        """Return the reply, None where the process ended or hangs; it has `start_seconds` to load where it does not run.
 
         Raises the failure where the model does not load, StoppedError where the user asked for the end.
         """
@@ -63,7 +63,7 @@ class ModelProcess:
             reply = None
             try:
                 self.start()
-                reply = self._reply(request, seconds)
+                reply = self._reply(request, seconds, start_seconds)
             finally:
                 if reply is None:  # also when the user interrupts: an unread reply would answer the next request
                     self.close()
@@ -71,9 +71,9 @@ class ModelProcess:
                 raise StoppedError
             return reply
 
-    def _reply(self, request: object, seconds: float) -> bytes | None:
+    def _reply(self, request: object, seconds: float, start_seconds: float) -> bytes | None:
         if not self._ready:
-            with self._ended_after(START_SECONDS):
+            with self._ended_after(start_seconds):
                 greeting = self._receive()
             self._ready = greeting == READY
             if not self._ready:

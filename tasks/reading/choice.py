@@ -28,8 +28,8 @@ def open_reader(
 ) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
-    Raises ChatEndedError where the server cannot be asked, `until` that moment of time.monotonic() at the latest, and
-    LocalModelError where a model of this machine does not run.
+    Raises ChatEndedError where the server cannot be asked, and LocalModelError where a model of this machine does not run; `until`
+    that moment of time.monotonic() at the latest.
     """
     if server is None:
         yield ExtractiveReader(settings.reading)
@@ -46,7 +46,7 @@ def open_reader(
     models = changed(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
     cache = CallCache(calls_folder())
     with (
-        reachable(server) as at,
+        reachable(server, until) as at,
         open_chat(at, models, cache=cache, listener=record_call, drafts=tell_draft, until=until) as model,
     ):
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}

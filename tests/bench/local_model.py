@@ -107,7 +107,7 @@ def page_texts(corpus: str) -> dict[tuple[str, int], str]:
 
 def read_plainly(server: Endpoint, page: str, question: str) -> tuple[str, float]:
     """Return what the model says to the page and the question, and the seconds: what anybody would do by hand."""
-    client, began = openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0), time.monotonic()
+    client, began = openai.OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0), time.monotonic()
     reply = client.chat.completions.create(
         model=server.model,
         messages=[{"role": "user", "content": PLAIN.format(page=page[:PAGE_CHARACTERS], question=question)}],

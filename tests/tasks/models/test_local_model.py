@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from storage.lock import lock_file, taken
-from tasks.models.local import LocalModelError, local_model, running_model, weights
+from tasks.models.local import LocalModelError, local_model, of_file, running_model, weights
 from tests.program import flowreader, said
 
 
@@ -27,7 +27,11 @@ def announced(base_url, path, at):
     at.mkdir(parents=True, exist_ok=True)
     with lock_file(at / "local-model.json") as held:
         assert taken(held)
-        os.pwrite(held, json.dumps({"base_url": base_url, "model": path.stem, "weights": str(path)}).encode(), 0)
+        os.pwrite(
+            held,
+            json.dumps({"base_url": base_url, "model": of_file(path).model, "weights": str(path), "api_key": "key"}).encode(),
+            0,
+        )
         yield
 
 
@@ -97,7 +101,9 @@ def test_a_model_that_is_named_is_not_exchanged_for_another_that_runs(gguf, home
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(gguf))
     with announced("http://127.0.0.1:9/v1", other, home):
         asked = local_model()
-    assert (asked.base_url, asked.model, asked.identity) == ("", "small", str(gguf))
+    assert (asked.base_url, asked.model[:6], asked.identity) == ("", "small@", str(gguf))
+    os.utime(gguf, (1, 1))
+    assert local_model().model != asked.model, "another file is another model"
 
 
 def test_the_small_model_has_a_name_of_its_own(monkeypatch):
