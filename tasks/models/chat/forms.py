@@ -40,11 +40,10 @@ class UnboundedFormError(TypeError):
 
 
 def largest_reply(form: type[BaseModel]) -> int:
-    """Return how many tokens the longest value of a form takes, by one token for each character of its names and signs, and for two of its strings.
+    """Return how many tokens the longest value of a form takes: one for each of its signs, and for two characters of its strings.
 
-    Of a string's characters words take a third to a quarter, digits and tables about a half; what is longer is cut and asked
-    again. Raises UnboundedFormError where
-    a string, list or integer has no bound.
+    Words take a quarter of a token a character, digits and tables about a half; what takes more is cut, and asked once more. Raises
+    UnboundedFormError where a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
     return _largest(schema, schema.get("$defs", {}), form.__name__)
@@ -73,7 +72,7 @@ def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
 def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
     match schema.get("type"):
         case "string":
-            return math.ceil(_bound(schema, "maxLength", place) / 2) + len('""')
+            return math.ceil(int(_bound(schema, "maxLength", place)) / 2) + len('""')
         case "integer":
             return max(len(str(_bound(schema, key, place))) for key in ("minimum", "maximum"))
         case "number":
