@@ -155,7 +155,11 @@ def holds(asked: Mapping[str, Any], quotes: str) -> bool:
 
 @contextmanager
 def pointed_at(server: Endpoint) -> Iterator[None]:
-    names = {"FLOWREADER_CHAT_BASE_URL": server.base_url, "FLOWREADER_CHAT_MODEL": server.model}
+    names = {
+        "FLOWREADER_CHAT_BASE_URL": server.base_url,
+        "FLOWREADER_CHAT_MODEL": server.model,
+        "FLOWREADER_CHAT_API_KEY": server.api_key,
+    }
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
     try:

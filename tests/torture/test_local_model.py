@@ -18,11 +18,13 @@ ONE_SENTENCE = "The bolts of the blade root are tightened with 1850 Nm. With whi
 LOAD_SECONDS = 120.0
 
 
-def chat(base_url, **more):
+def chat(base_url, api_key, **more):
     """Return the words of a reply of at most 40 tokens, greedily chosen."""
     body = {"model": "any", "temperature": 0, "max_tokens": 40, "messages": [{"role": "user", "content": ONE_SENTENCE}], **more}
     request = urllib.request.Request(
-        f"{base_url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        f"{base_url}/chat/completions",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {api_key}"},
     )
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=LOAD_SECONDS) as reply:
         return json.loads(reply.read())["choices"][0]["message"]["content"]
@@ -38,7 +40,8 @@ def serving(home: Path) -> Run:
 
 
 def address(run: Run) -> str:
-    return json.loads(run.words[run.words.index("{") :].splitlines()[0])["address"]
+    ready = json.loads(run.words[run.words.index("{") :].splitlines()[0])
+    return ready["address"], ready["api_key"]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def library_of_one(tmp_path_factory):
 def test_it_replies_by_a_schema_and_ctrl_c_leaves_nothing(tmp_path):
     run = serving(tmp_path / "home")
     form = {"type": "json_schema", "json_schema": {"name": "Torque", "schema": NUMBER}}
-    assert isinstance(json.loads(chat(address(run), response_format=form))["torque"], int)
+    assert isinstance(json.loads(chat(*address(run), response_format=form))["torque"], int)
     run.interrupt()
     run.ended(0)
     assert run.survivors() == []
@@ -68,9 +71,9 @@ def test_the_same_words_are_replied_by_each_start_and_after_other_calls():
     replies = set()
     for _start in range(2):
         with reachable(local_model()) as model:
-            replies |= {chat(model.base_url)}
-            chat(model.base_url, max_tokens=5, messages=[{"role": "user", "content": f"In short: {ONE_SENTENCE}"}])
-            replies |= {chat(model.base_url)}
+            replies |= {chat(model.base_url, model.api_key)}
+            chat(model.base_url, model.api_key, max_tokens=5, messages=[{"role": "user", "content": f"In short: {ONE_SENTENCE}"}])
+            replies |= {chat(model.base_url, model.api_key)}
     assert len(replies) == 1, replies
 
 
