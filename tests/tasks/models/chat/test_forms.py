@@ -73,7 +73,7 @@ def test_the_largest_reply_is_counted_as_by_hand() -> None:
     assert largest_reply(Quote) == len(quote)
     number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
     verdict = (
-        """{~"thought"~:~"aaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~"aa"~,~"""
+        """{~"thought"~:~"aaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~false~,~"""
         """"always"~:~"so"~,~"quotes"~:~[~QUOTE~,~QUOTE~,~]~~,~}~"""
     )
     for name, value in (("NUMBER", number), ("QUOTE", quote), ("~", gap)):
