@@ -1,4 +1,4 @@
-"""Describing nodes by a model of a small context or a slow one: one node a call, a short form, and less of it is believed."""
+"""Describing nodes by a model of a short context: one node a call, a short form, and less of it is believed."""
 
 import re
 from dataclasses import replace
