@@ -95,7 +95,7 @@ async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[Server
     except (ExpectedError, OSError) as error:
         yield sent("error", error_of(error, of_question=True))
         return
-    if draft and not answer["answer"]:
+    if not answer["answer"].startswith(draft):
         yield sent("withdrawn", {})
     yield sent("answer", answer)
 

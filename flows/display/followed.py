@@ -43,7 +43,7 @@ class Following:
     def aside(self, answer: Answer) -> Iterator[None]:
         """Take the line away: the answer goes to standard output, and what moves must be off it first."""
         self._line.stop()
-        if self._draft and not answer.answer:
+        if not answer.answer.startswith(self._draft):
             self._side.print(WITHDRAWN, style="dim", soft_wrap=True)
         yield
         self._answered, self._stage, self._draft = self._answered + 1, LOOKING, ""

@@ -96,5 +96,7 @@ def judge(question: Question, readings: Sequence[PathReading], saturation: float
     refines = settings.enabled
     if refines and trigger is not None and context.reader.model and (book := call_book.get()).over:
         refines = False
-        book.notes.append("nothing was read once more, because the model was of no more use")
+        # Most often what made it so is noted.
+        if not book.notes:
+            book.notes.append("nothing was read once more, because the time of the question was up")
     return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if refines else None)

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.algorithms.metrics.answer_words import NEGATIONS
 from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.standing import find_words, tokens_of
 from tasks.algorithms.text.words import STOP_WORDS
@@ -29,6 +28,7 @@ from tasks.reading.model_answer import agreed_answer, nothing_found
 
 SLOW = "the model is too slow, at the moment, to be asked in full"
 """A note, with which no answer is kept: it may be faster by the next question."""
+DENIALS = frozenset(["no", "not", "never", "neither", "nor", "without", "cannot"])
 UNSAID = "the answer of the model does not count: nothing that it was shown says it"
 
 
@@ -138,7 +138,7 @@ def _says(piece: Piece, answer: Sequence[str], known: Collection[str]) -> bool:
     A sentence that denies proves no answer that does not, nor the other way round.
     """
     added = [word for word in answer if word not in known]
-    if not added or NEGATIONS.isdisjoint(answer) != NEGATIONS.isdisjoint(tokens_of(piece.words)):
+    if not added or DENIALS.isdisjoint(answer) != DENIALS.isdisjoint(tokens_of(piece.words)):
         return False
     if piece.row is None:
         return find_words(piece.words, "...".join(added)) is not None
