@@ -25,6 +25,7 @@ flows.display flows.frames
 flows.ask flows.cluster
 flows.readers
 flows.document_graph tasks.report tasks.evaluation
+tasks.readers
 tasks.reading
 tasks.routing tasks.lineage
 tasks.asking tasks.ingest
@@ -33,6 +34,7 @@ tasks.parsing tasks.events
 tasks.models
 tasks.prompts
 tasks.algorithms.metrics
+tasks.algorithms.graphs
 tasks.algorithms.questions
 tasks.algorithms.flow
 tasks.algorithms.quotes
