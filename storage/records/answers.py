@@ -1,7 +1,7 @@
 """The records of an answer: what it says, where that stands, how the evidence was routed, what it cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -101,6 +101,38 @@ class GateReport:
     edits: tuple[GraphEdit, ...]
 
 
+class TraceKind(StrEnum):
+    """What a reader did in a step on its way to the evidence."""
+
+    SEARCH = "search"
+    SUB_QUESTION = "sub-question"
+    CHECK = "check"
+    REPLAN = "replan"
+    QUERY = "query"
+    CONTEXT = "context"
+    LOCATE = "locate"
+    RATE = "rate"
+    REFLECT = "reflect"
+    WIDEN = "widen"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """A step of a reader that finds its own way: `number` from 1, and the earlier steps that it `needs`.
+
+    `asked` is what it looked for, `found` what came of it, in words; `nodes` and `pages` are where. Words may be a document's.
+    """
+
+    number: int
+    kind: TraceKind
+    asked: str
+    found: str
+    needs: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    pages: tuple[PagePlace, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """How probable it is that what was asked does not answer the question, by `features` that have names.
@@ -121,7 +153,8 @@ class Refusal:
 class Usage:
     """What an answer cost: model calls, tokens, money, seconds by step.
 
-    `calls` were made, `cached` were answered before and cost nothing; together there are `most_calls` at most.
+    `calls` were made, `cached` were answered before and cost nothing; together there are `most_calls` at most. `counts` are what the
+    reader counts of its own way: pages rated, sub-questions, rounds.
     """
 
     calls: int
@@ -131,6 +164,7 @@ class Usage:
     seconds: Mapping[str, float]
     cached: int = 0
     most_calls: int = 0
+    counts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +174,7 @@ class Answer:
     `completeness` is F, the score by which their number was chosen; no probability.
     `answer` is a model's; where none read, or nothing was found, it is empty and `answer_by` None: the citations speak. Beside
     `evidence` it is not proven.
-    `why` gives the reason of the status in words. `top-k` has no paths and no gate.
+    `why` gives the reason of the status in words. `top-k` has no paths and no gate; `flow` and `top-k` have no `trace`.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
     the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
     """
@@ -168,6 +202,7 @@ class Answer:
     cached: bool = False
     refusal: Refusal | None = None
     completeness: float | None = None
+    trace: tuple[TraceStep, ...] = ()
 
     @property
     def is_unproven(self) -> bool:

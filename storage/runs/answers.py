@@ -1,6 +1,6 @@
 """Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -9,7 +9,7 @@ from storage.catalog.removals import noted_removals
 from storage.codec import CodecError
 from storage.errors import ExpectedError
 from storage.locations import ID_PREFIX, CorpusLocation
-from storage.records.answers import Answer, EvidencePath, NamedDocument
+from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
 from storage.runs.log import read_entry
 from storage.runs.views import Runs, opened_runs
@@ -103,14 +103,15 @@ def removed_note(document: NamedDocument) -> str:
 
 
 def speaking(answer: Answer) -> list[NamedDocument]:
-    """Return the documents whose words the answer holds, in order: those it cites, and those that a path's answer is read from.
+    """Return the documents whose words the answer holds, in order: those it cites, and those that a path or a step was read from.
 
     The words of an answer that is not proven may be of any document that was read.
     """
     cited = [citation.document for citation in answer.citations if citation.quote or citation.section or answer.answer]
     read = [place.document for path in answer.paths if path.answer for place in path.pages]
     shown = [place.document for place in answer.evidence_pages] if answer.is_unproven else []
-    return list(dict.fromkeys([*cited, *read, *shown]))
+    found = [place.document for step in answer.trace if step.asked or step.found for place in step.pages]
+    return list(dict.fromkeys([*cited, *read, *shown, *found]))
 
 
 def without_words(answer: Answer, gone: Collection[str]) -> Answer:
@@ -127,12 +128,23 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
         answer,
         citations=tuple(replace(each, quote="", section=()) if each.document.id in gone else each for each in answer.citations),
         paths=tuple(replace(path, answer="") if _reads(path, gone) else path for path in answer.paths),
+        trace=tuple(trace_without(answer.trace, gone)),
         notes=(*answer.notes, *removals),
     )
     if not _text_holds_words(answer, gone):
         return bare
     notes = tuple(note for note in answer.notes if note.startswith(NOTE_BEGINS))
     return replace(bare, answer="", why="", notes=(*notes, *removals))
+
+
+def trace_without(trace: Sequence[TraceStep], gone: Collection[str]) -> Iterator[TraceStep]:
+    """Yield the steps without the words of those that found something in these documents, or that need such a step."""
+    touched: set[int] = set()
+    for step in trace:
+        if touched.intersection(step.needs) or any(place.document.id in gone for place in step.pages):
+            touched.add(step.number)
+            step = replace(step, asked="", found="")
+        yield step
 
 
 def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What the readers `plan`, `agent`, `map` and `walk` share, and the steps of each: what was found for which question, and in which order.
+"""What the readers `plan`, `agent`, `map` and `walk` do: the steps of each, and what they share.
 
 It imports `reading` and what stands below; `flows/readers` has a contents page for each.
 """

@@ -57,7 +57,7 @@ def gathered(
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
         gate=findings.gate,
-        usage=usage(calls, steps),
+        usage=usage(calls, steps, findings.way.counts),
         corpus=request.corpus,
         snapshot=context.snapshot.number,
         scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
@@ -66,6 +66,7 @@ def gathered(
         notes=(*synthesis.notes, *noted(calls)),
         refusal=findings.refusal,
         completeness=findings.completeness,
+        trace=findings.way.steps,
     )
 
 
@@ -83,7 +84,7 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument], probabilities: Ma
     )
 
 
-def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
+def usage(calls: CallBook, steps: Iterable[StepRecord], counts: Mapping[str, float]) -> Usage:
     seconds: dict[str, float] = defaultdict(float)
     for record in steps:
         seconds[record.step] += record.seconds
@@ -95,6 +96,7 @@ def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
         seconds={name: round(spent, 4) for name, spent in seconds.items()},
         cached=sum(call.outcome is Outcome.CACHED for call in calls.made),
         most_calls=sum(calls.bounds.values()),
+        counts=counts,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
@@ -15,8 +15,9 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, Verdict
 from tasks.reading.refusal import doubt
 from tasks.reading.rules import lost_names, not_found
+from tasks.reading.way import Way, places_of
 from tasks.routing.paths import ChosenPath
-from tasks.routing.sizes import Sized
+from tasks.routing.sizes import PageKey, Sized
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
 
@@ -25,7 +26,8 @@ NO_WORD_SAID = "no word of the question stands in the documents; questions are b
 class Evidence:
     """The chosen paths with what they say; `before` is what was read before System 2's edits.
 
-    Without a verdict there was no gate. `sized` are the pages by their probability, where the method has one.
+    Without a verdict there was no gate. `sized` are the pages by their probability, where the method has one; `way` is that of a
+    reader that finds its own.
     """
 
     paths: Sequence[ChosenPath]
@@ -34,6 +36,7 @@ class Evidence:
     verdict: Verdict | None = None
     before: Evidence | None = None
     edits: tuple[GraphEdit, ...] = ()
+    way: Way | None = None
 
     @property
     def best(self) -> Evidence:
@@ -51,6 +54,7 @@ class Findings:
     gate: GateReport | None
     completeness: float | None
     refusal: Refusal | None = None
+    way: Way = field(default_factory=Way)
 
 
 @question_step("synthesize", lambda findings: {"answer": hash_bytes(to_json(findings.synthesis.answer))}, retries=0, reads=True)
@@ -59,7 +63,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     names = context.names
     paths = tuple(
         EvidencePath(
-            nodes=tuple(graph.ids[node] for node in path.nodes),
+            nodes=tuple(graph.ids[node] for node in (best_of_each_page(graph, scores, path.nodes) if best.way else path.nodes)),
             pages=places_of(graph, path.nodes, names),
             flow=path.flow,
             quality=path.quality,
@@ -79,7 +83,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,
         paths=tuple(path for path in paths if path.flow),
-        pages=ranked_pages(graph, scores, names, None if refused else sized),
+        pages=ranked_pages(graph, scores, names, None if refused else sized, best.way.pages if best.way else ()),
         evidence_pages=(
             tuple(PagePlace(names[document], page) for document, page in sized.read)
             if sized
@@ -88,6 +92,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
         gate=gate_report(evidence),
         completeness=sized.completeness if sized and not refused else None,
         refusal=refusal,
+        way=best.way or Way(),
     )
 
 
@@ -104,18 +109,29 @@ def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
     return replace(synthesis, status=status, notes=(*missing, *synthesis.notes))
 
 
-def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:
-    """Return the pages of the nodes, each once, in the order of the nodes."""
-    places = (PagePlace(names[graph.document_ids[graph.documents[node]]], int(graph.pages[node])) for node in nodes)
-    return tuple(dict.fromkeys(places))
+def best_of_each_page(graph: CandidateGraph, scores: NodeScores, nodes: Sequence[int]) -> list[int]:
+    """Return of each page its best node, in the order in which the pages come: a chain of whole pages is no drawing."""
+    best: dict[tuple[int, int], int] = {}
+    for node in nodes:
+        page = int(graph.documents[node]), int(graph.pages[node])
+        best[page] = max(best.get(page, node), node, key=lambda one: scores.combined[one])
+    return list(best.values())
 
 
 def ranked_pages(
-    graph: CandidateGraph, scores: NodeScores, names: Mapping[str, NamedDocument], sized: Sized | None
+    graph: CandidateGraph,
+    scores: NodeScores,
+    names: Mapping[str, NamedDocument],
+    sized: Sized | None,
+    first: Sequence[tuple[PageKey, float]] = (),
 ) -> tuple[RankedPage, ...]:
-    """Return every page that has a candidate with its probability, where it has one, in the order of the ranking."""
-    known = sized.calibrated_pages if sized else {}
-    ranked = page_ranking(graph, scores)
+    """Return every page that has a candidate with its probability, where it has one, in the order of the ranking.
+
+    The `first` are those that a reader looked at, with its own score; the scores of all others are brought below these.
+    """
+    known, looked = sized.calibrated_pages if sized else {}, dict(first)
+    lowest = min(looked.values(), default=1.0)
+    ranked = [*first, *((place, lowest * score) for place, score in page_ranking(graph, scores) if place not in looked)]
     return tuple(RankedPage(names[place[0]], place[1], score, known.get(place)) for place, score in ranked)
 
 

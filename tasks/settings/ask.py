@@ -16,6 +16,7 @@ from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
+from tasks.settings.reader_methods import WalkSettings
 from tasks.settings.readers import PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
@@ -212,6 +213,7 @@ class AskSettings(Settings):
     selection: SelectionSettings = SelectionSettings()
     gate: GateSettings = GateSettings()
     reading: ReadingOutSettings = ReadingOutSettings()
+    walk: WalkSettings = WalkSettings()
     models: ModelSettings = ModelSettings()
 
 
@@ -245,6 +247,8 @@ PAPER: Mapping[str, Any] = {
     "ask.score.scale_diffusion": False,
     "ask.routing.network": "paper",
     "ask.gate.scorer_temperature": 0.2,
+    "ask.walk.near": "cosine",
+    "ask.walk.keep_above": 0.0,
 }
 """What the paper does otherwise."""
 

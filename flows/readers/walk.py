@@ -1,0 +1,22 @@
+"""MoLoRAG's way: from the pages nearest to the question to pages like them, each rated; the best of those are read whole."""
+
+from tasks.asking.question import AskContext
+from tasks.asking.records import Question
+from tasks.readers.walk import begin_walk, choose_pages, rate_pages
+from tasks.readers.whole_documents import find_documents
+from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.synthesis import Evidence, Findings, synthesize
+
+GATED = False
+
+
+async def read(question: Question, context: AskContext) -> Findings:
+    """Answer by walking: candidates -> score -> page graph -> (rate pages, hop by hop) -> choose -> fetch -> read -> synthesize."""
+    graph, scores = await find_documents(question, context, most=context.settings.walk.documents)
+    walk = await begin_walk.submit(question, graph, scores, context)
+    while len(walk.beam.open):
+        walk = await rate_pages.submit(question, graph, walk, context)
+    paths, way = await choose_pages.submit(question, graph, walk, context)
+    texts = await fetch_texts.submit(question, graph, scores, paths, context)
+    readings = await read_paths.submit(question, texts, context)
+    return await synthesize.submit(question, graph, scores, Evidence(paths, readings, way=way), context)

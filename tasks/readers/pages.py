@@ -1,0 +1,77 @@
+"""The pages of a question's candidates: numbered, named, what of the question stands on each, and all of it to be read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.graph.candidates import CandidateGraph
+from storage.records.answers import PagePlace
+from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, best_of_pages, pages_of_nodes, sums_by_page
+from tasks.algorithms.quotes import term_shares
+from tasks.algorithms.text.counting import count_stems
+from tasks.asking.question import NAMED_PLACE, AskContext
+from tasks.asking.records import NodeScores, Question
+from tasks.asking.relevance import read_texts
+from tasks.routing.paths import ChosenPath
+from tasks.routing.sizes import PageKey
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """P pages with candidates, by document and number; `of_nodes` (n,) is each node's page, `documents` (P,) as the graph's."""
+
+    keys: tuple[PageKey, ...]
+    of_nodes: IntArray
+    documents: IntArray
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, graph: CandidateGraph) -> "Pages":
+        of_nodes = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+        _found, firsts = np.unique(of_nodes, return_index=True)
+        documents, numbers = graph.documents[firsts], graph.pages[firsts]
+        keys = zip((graph.document_ids[place] for place in documents.tolist()), numbers.tolist(), strict=True)
+        return cls(tuple(keys), of_nodes, documents, numbers)
+
+    def best(self, scores: FloatArray) -> FloatArray:
+        """Return the score of each page (P,), that of its best node."""
+        return best_of_pages(values=scores, pages=self.of_nodes)
+
+    def places(self, pages: Iterable[int], context: AskContext) -> tuple[PagePlace, ...]:
+        return tuple(PagePlace(context.names[self.keys[page][0]], self.keys[page][1]) for page in pages)
+
+    def whole(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> tuple[ChosenPath, ...]:
+        """Return a path for each of these pages: all its nodes, in reading order."""
+        adjacency = context.snapshot.view.adjacency
+        found = [np.flatnonzero(self.of_nodes == page) for page in pages]
+        ordinals = [adjacency.ordinals[adjacency.positions_of([graph.ids[node] for node in nodes])] for nodes in found]
+        ordered = [nodes[np.argsort(order, kind="stable")].tolist() for nodes, order in zip(found, ordinals, strict=True)]
+        return tuple(ChosenPath(tuple(nodes), flow=1.0, share=1.0 / len(ordered)) for nodes in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class StemsOnPages:
+    """Which stems of the question stand on each page (P, m), and what share each has (m,): by its rarity, that of a name doubled.
+
+    A place that the question names is one of them. `words` (n,) is how long the nodes' texts are.
+    """
+
+    stems: tuple[str, ...]
+    held: BoolArray
+    shares: FloatArray
+    words: FloatArray
+
+    @classmethod
+    def of(cls, question: Question, graph: CandidateGraph, scores: NodeScores, pages: Pages, context: AskContext) -> "StemsOnPages":
+        stems, names = tuple(scores.rarity), set(question.terms.anchors)
+        texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        counts = count_stems(texts, stems)
+        if NAMED_PLACE in scores.rarity:
+            counts[:, stems.index(NAMED_PLACE)] = [name in scores.named for name in graph.ids]
+        weights = [weight * (2.0 if stem in names else 1.0) for stem, weight in scores.rarity.items()]
+        return cls(stems, sums_by_page(values=counts, pages=pages.of_nodes) > 0, term_shares(weights), texts.words)
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'s' * (number != 1)}"

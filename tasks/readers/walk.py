@@ -1,0 +1,125 @@
+"""`walk`: from the pages nearest to the question to their neighbours, each rated by how much of what is asked stands on it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.graph.candidates import CandidateGraph
+from storage.records.answers import TraceKind
+from storage.records.documents import Vectors
+from tasks.algorithms.arrays import BoolArray, FloatArray, page_means
+from tasks.algorithms.graphs.beam_walk import HIGHEST, LOWEST, Beam, begin, go_on, pages_to_read, scores_of
+from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
+from tasks.algorithms.questions.kinds import expected_kind, holds_kind
+from tasks.algorithms.scores import dense_relevance
+from tasks.asking.question import AskContext, question_step
+from tasks.asking.records import NodeScores, Question
+from tasks.asking.relevance import own_vectors
+from tasks.readers.pages import Pages, StemsOnPages, counted
+from tasks.reading.way import Way
+from tasks.routing.paths import ChosenPath
+
+MISFIT = 0.5
+"""What is left of the share of a page without the number, date or name that is asked for."""
+NAMED_IN_TRACE = 12
+"""Pages that a step's words name, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageWalk:
+    """A walk on its way over P pages: which are joined (P, P), and what stands on each."""
+
+    pages: Pages
+    stems: StemsOnPages
+    arcs: BoolArray
+    beam: Beam
+    way: Way
+
+
+@question_step("page-graph", lambda walk: {"arcs": hash_bytes(walk.arcs.tobytes())})
+def begin_walk(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> PageWalk:
+    """Join the pages, and begin with those nearest to the question."""
+    settings, pages = context.settings.walk, Pages.of(graph)
+    stems = StemsOnPages.of(question, graph, scores, pages, context)
+    vectors = page_means(vectors=own_vectors(graph, context.settings.relevance), weights=stems.words, pages=pages.of_nodes)
+    near = pages.best(scores.combined) if settings.near == "score" else dense_relevance(query=question.vector, vectors=vectors)
+    beam = begin(near, width=len(near) if settings.everything else settings.seeds)
+    way = Way().then(
+        TraceKind.SEARCH,
+        question.text,
+        f"the {counted(len(beam.open), 'nearest page')} of {len(near):,}",
+        pages=pages.places(beam.open[:NAMED_IN_TRACE], context),
+    )
+    return PageWalk(pages, stems, joined_pages(graph, pages, vectors, context), beam, way)
+
+
+def joined_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context: AskContext) -> BoolArray:
+    """Return which pages are joined (P, P): alike ones of a document, and those of two that an arc joins; with "all" more."""
+    settings = context.settings.walk
+    joining = np.ones(len(graph.tails), dtype=np.bool_)
+    if settings.arcs == "similar":
+        joining = graph.documents[graph.tails] != graph.documents[graph.heads]
+    linked = linked_pages(tails=graph.tails[joining], heads=graph.heads[joining], pages=pages.of_nodes)
+    alike = similar_pages(vectors=vectors, documents=pages.documents, least=settings.theta, neighbours=settings.neighbours)
+    beside = following_pages(documents=pages.documents, numbers=pages.numbers) if settings.arcs == "all" else np.False_
+    return np.asarray(linked | alike | beside)
+
+
+@question_step("rate-pages", lambda walk: {"ratings": hash_bytes(walk.beam.ratings.tobytes())}, retries=0)
+def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> PageWalk:
+    """Rate the open pages, and go on to the unvisited neighbours of the best of them."""
+    settings, opened = context.settings.walk, walk.beam.open
+    ratings = rated(question, graph, walk)
+    beam = go_on(
+        walk.beam,
+        ratings,
+        arcs=walk.arcs,
+        width=settings.seeds,
+        hops=0 if settings.everything else settings.hops,
+        share=settings.alpha,
+        most=len(walk.beam.ratings) if settings.everything else settings.rated,
+    )
+    named = opened[:NAMED_IN_TRACE]
+    found = ", ".join(f"page {walk.pages.numbers[page]}: {rating:.1f}" for page, rating in zip(named, ratings, strict=False))
+    way = walk.way.then(
+        TraceKind.RATE,
+        f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5",
+        found,
+        needs=[walk.way.last],
+        pages=walk.pages.places(named, context),
+    )
+    return replace(walk, beam=beam, way=way)
+
+
+def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArray:
+    """Return for each open page a rating of 1 to 5: the share of the question's words on it, by rarity, names doubled.
+
+    It is halved where the kind of answer that is asked for does not stand there.
+    """
+    kind, opened = expected_kind(question.text), walk.beam.open
+    shares = walk.stems.held[opened] @ walk.stems.shares
+    texts = (" ".join(graph.columns["search_text"][walk.pages.of_nodes == page]) for page in opened)
+    fits = np.array([holds_kind(text, kind, question.text) for text in texts], dtype=np.bool_)
+    return np.asarray(LOWEST + (HIGHEST - LOWEST) * shares * np.where(fits, 1.0, MISFIT))
+
+
+@question_step("choose-pages", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)
+def choose_pages(
+    _question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext
+) -> tuple[tuple[ChosenPath, ...], Way]:
+    """Read the best of the pages that were rated, each whole."""
+    settings, beam, pages = context.settings.walk, walk.beam, walk.pages
+    read = pages_to_read(beam, share=settings.alpha, least=settings.keep_above, count=settings.pages)
+    visited = pages_to_read(beam, share=settings.alpha, least=0.0, count=len(beam.ratings)).tolist()
+    worth = scores_of(beam, share=settings.alpha)
+    way = walk.way.then(
+        TraceKind.READ,
+        f"the best of {counted(len(visited), 'rated page')}",
+        f"{counted(len(read), 'page')} of worth {', '.join(f'{worth[page]:.2f}' for page in read)}",
+        needs=range(2, walk.way.last + 1),
+        pages=pages.places(read, context),
+    )
+    own = tuple((pages.keys[page], float(worth[page])) for page in visited)
+    counts = {"pages rated": float(len(visited)), "hops": float(beam.hop - 1)}
+    return pages.whole(read, graph, context), replace(way, pages=own, counts=counts)

@@ -1,0 +1,47 @@
+"""What the readers that go by pages and sections work on: whole documents, the best of a large scope."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.graph.candidates import CandidateGraph
+from storage.graph.search import load_scope
+from tasks.asking.candidates import columns_for, find_candidates, is_large, laid_out, page_ranking, score
+from tasks.asking.question import AskContext, question_step
+from tasks.asking.records import NodeScores, Question
+
+
+async def find_documents(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
+    """Return all nodes of what is asked with their scores; of a large scope those of its best documents, `most` at most.
+
+    Where even the best document is too large, they are what any question of a large scope works on: the best nodes.
+    """
+    graph = await find_candidates.submit(question, context)
+    scores = await score.submit(question, graph, context)
+    if is_large(context) and (documents := best_documents(graph, scores, context, most=most)):
+        graph = await load_documents.submit(question, documents, context)
+        scores = await score.submit(question, graph, context)
+    return graph, scores
+
+
+def best_documents(graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int) -> tuple[str, ...]:
+    """Return the documents of the best pages, in the order of these, as many as are taken whole together."""
+    ranked = dict.fromkeys(document for (document, _page), _score in page_ranking(graph, scores))
+    nodes = {record.id: record.nodes for record in context.snapshot.documents()}
+    chosen = tuple(ranked)[:most]
+    held = np.cumsum([nodes[document] for document in chosen])
+    return chosen[: int(np.searchsorted(held, context.settings.candidates.whole_limit, side="right"))]
+
+
+@question_step("documents", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
+def load_documents(question: Question, documents: tuple[str, ...], context: AskContext) -> CandidateGraph:
+    """Take these documents whole, within the pages and the modality that are asked."""
+    settings, narrow = context.settings, replace(context, scope=replace(context.scope, documents=tuple(sorted(documents))))
+    graph = load_scope(
+        context.snapshot.view,
+        narrow.scope,
+        columns=columns_for(question, narrow),
+        initial_vectors=settings.relevance.vectors == "initial",
+    )
+    return laid_out(graph, settings.candidates.arcs)

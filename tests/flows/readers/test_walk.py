@@ -1,0 +1,104 @@
+"""`walk` on worlds small enough to see: from the nearest pages to pages like them, each rated by what stands on it."""
+
+import pytest
+
+from storage.graph.search import Scope
+from storage.records.answers import AnswerStatus, TraceKind
+from storage.runs.answers import without_words
+from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
+from tests.storage.worlds import document_id
+
+QUESTION = "How deep is the harbour in a storm?"
+NEAR = [Passage(f"The harbour of Aldre has a storm wall, {word}.", page=page) for page, word in enumerate("abc", 1)]
+AWAY = [Passage(f"The price of a cable is {page} pounds.", page=page) for page in range(4, 9)]
+DEPTH = Passage("Storm depth of the harbour: it is 14 metres deep. Tide, blade, cable, price, crew and steel are listed.", page=9)
+ALDRE = written("aldre", *NEAR, *AWAY, DEPTH)
+NOTE = written("note", Passage("A crew of steel workers."))
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), ALDRE, NOTE)
+
+
+@pytest.fixture
+def context(location, home):
+    with at_context(location, walk={"near": "cosine", "theta": 0.3}) as context:
+        yield context
+
+
+def walked(context, text=QUESTION, **method):
+    walk = context.settings.walk.model_copy(update=method)
+    return answer_at(at_place(context, walk=walk.model_dump()), text, reader="walk")
+
+
+def pages(places):
+    return [place.page for place in places]
+
+
+def test_a_page_that_is_far_from_the_question_is_walked_to_rated_read_and_cited(context):
+    answer = walked(context)
+    assert answer.reader == "walk" and answer.status is AnswerStatus.EVIDENCE and answer.gate is None
+    assert answer.evidence_pages[0].page == 9 and answer.citations[0].page == 9
+    still = walked(context, hops=0)
+    assert sorted(pages(still.evidence_pages)) == [1, 2, 3]
+
+
+def test_its_way_is_told_step_by_step_and_counted(context):
+    before = len(steps_of(context.snapshot.location))
+    answer = walked(context)
+    steps = steps_of(context.snapshot.location)[before:]
+    rated = steps.count("rate-pages")
+    assert [step for step in steps if step != "rate-pages"] == [
+        *("keywords", "candidates", "score", "page-graph", "choose-pages", "fetch", "read", "synthesize", "record")
+    ]
+    assert [step.kind for step in answer.trace] == [TraceKind.SEARCH, *[TraceKind.RATE] * rated, TraceKind.READ]
+    assert [step.number for step in answer.trace] == list(range(1, len(answer.trace) + 1))
+    assert all(need < step.number for step in answer.trace for need in step.needs)
+    assert answer.usage.counts == {
+        "pages rated": len({*pages(place for step in answer.trace[1:-1] for place in step.pages)}),
+        "hops": rated - 1,
+    }
+    assert answer.trace[-1].pages == answer.evidence_pages
+    assert {len(path.nodes) for path in answer.paths} == {1}, "of a page that is read whole the best node is shown"
+
+
+def test_what_it_looked_at_ranks_before_all_other_pages_and_no_page_twice(context):
+    answer = walked(context, hops=1)
+    ranked = [(page.document.id, page.page) for page in answer.pages]
+    looked = int(answer.usage.counts["pages rated"])
+    assert len(ranked) == len(set(ranked)) == 10 and looked < 10
+    scores = [page.score for page in answer.pages]
+    assert min(scores[:looked]) >= max(scores[looked:])
+
+
+def test_never_more_pages_are_rated_than_may_be_and_all_of_them_where_that_is_asked(context):
+    assert walked(context, rated=4).usage.counts["pages rated"] == 4
+    assert walked(context, everything=True).usage.counts == {"pages rated": 10, "hops": 0}
+    assert len(walked(context, everything=True, keep_above=0.0, pages=5).evidence_pages) == 5
+
+
+def test_of_a_large_corpus_whole_documents_are_walked_those_of_its_best_pages(context):
+    large = at_place(
+        context, candidates={"whole_limit": 9, "by_vector": 2, "by_text": 2, "hops": 0}, walk=context.settings.walk.model_dump()
+    )
+    answer = answer_at(large, QUESTION, reader="walk")
+    assert "documents" in steps_of(context.snapshot.location)
+    assert {page.document.id for page in answer.pages} == {document_id("aldre")} and len(answer.pages) == 9
+    larger = at_place(large, candidates={"whole_limit": 8, "by_vector": 2, "by_text": 2, "hops": 0})
+    assert len(answer_at(larger, QUESTION, reader="walk").pages) < 9, "a document that is too large is not taken whole"
+
+
+def test_a_removed_document_takes_the_words_of_the_steps_with_it(context):
+    answer = walked(context)
+    bare = without_words(answer, {document_id("aldre")})
+    assert all(step.asked == step.found == "" for step in bare.trace)
+    assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
+    assert without_words(answer, {document_id("note")}) == answer
+
+
+def test_a_document_of_one_page_and_a_question_without_words_are_walked_too(context):
+    alone = at_place(context, Scope(documents=(document_id("note"),)))
+    assert pages(answer_at(alone, "What is steel?", reader="walk").evidence_pages) == [1]
+    assert walked(context, "what is on page 2?", near="score").evidence_pages[0].page == 2
+    assert answer_at(context, "why?", reader="walk").trace
