@@ -7,6 +7,7 @@ from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, was_withheld, words_of
+from tasks.reading.way import way_lines
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",
@@ -35,8 +36,8 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
         if citation.quote and citation.quote not in answer.answer:
             output.paragraph(shortened(citation.quote, QUOTE_SHOWN), style="" if is_evidence else "dim", first=" " * len(before))
     output.paragraph(verdict_of(answer), style=STATUS_STYLE[answer.status])
-    for note in answer.notes:
-        output.paragraph(note, style="dim")
+    for line in (*way_lines(answer.trace), *answer.notes):
+        output.paragraph(line, style="dim")
     spent = sum(answer.usage.seconds.values())
     made = f"answer {answer.answer_id[:8]}, {calls_in_words(answer.usage)}, {spent:.2f} s of work"
     output.paragraph(made + kept_in_words(answer), style="dim")

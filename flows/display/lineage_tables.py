@@ -30,6 +30,7 @@ from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, Pag
 from tasks.lineage.runs import sum_of_calls, sum_of_steps
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
+from tasks.reading.way import way_lines
 from tasks.watching.markdown import as_text
 
 SHOWN = 10
@@ -125,6 +126,9 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
         competed = "" if path.share is None or path.quality is None else f"share {path.share:.2f}, quality {path.quality:.2f}, "
         yield Line(1, f"{number}. {competed}flow {path.flow:.2f}")
         yield from (Line(3, text) for text in path_lines(path, names))
+    if found.trace:
+        yield heading("its way to the evidence")
+    yield from (Line(1, text) for text in way_lines(found.trace))
     yield heading("documents" if found.documents else "documents: none was used")
     for document in found.documents:
         yield from history_lines(document, 1, [pages for pages in found.read_by if pages.document_id == document.document.id])

@@ -39,6 +39,7 @@ from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
+from tasks.reading.way import way_lines
 from tasks.report.write import KeptReport, keep_report
 from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
@@ -79,6 +80,7 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID) -> 
 
 
 HOW = "How it came to be"
+WAY = "## How it came to the evidence"
 
 
 def corpus_link(corpus: str, pages: Mapping[str, ArtifactCollection] | None = None) -> str:
@@ -171,6 +173,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         f"# {as_text(answer.question)}",
         paragraphs(words_of(answer)),
         *([*cited, verdict] if unread else [verdict, *(["## Evidence", *cited] if cited else [])]),
+        *([WAY, "\n".join(f"- {as_text(line)}" for line in way_lines(answer.trace))] if answer.trace else []),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
         f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(made)}. "

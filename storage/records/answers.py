@@ -153,7 +153,7 @@ class Refusal:
 class Usage:
     """What an answer cost: model calls, tokens, money, seconds by step.
 
-    `calls` were made, `cached` were answered before and cost nothing; together there are `most_calls` at most. `counts` are what the
+    `calls` were made, `cached` were answered before and cost nothing; together there are `most_calls` at most. `counts` are what a
     reader counts of its own way: pages rated, sub-questions, rounds.
     """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from storage.records.answers import Citation, NamedDocument, PagePlace, Usage
+from storage.records.answers import Citation, NamedDocument, PagePlace, TraceStep, Usage
 from storage.records.documents import Box
 from storage.records.steps import StepRecord
 
@@ -198,6 +198,7 @@ class AnswerWalk:
     calls: tuple[CallRecord, ...]
     citations: tuple[Citation, ...]
     paths: tuple[PathPlaces, ...]
+    trace: tuple[TraceStep, ...]
     read_by: tuple[PagesRead, ...]
     documents: tuple[DocumentHistory, ...]
     damaged: tuple[Damage, ...]

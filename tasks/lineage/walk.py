@@ -83,6 +83,7 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
             )
             for path in answer.paths
         ),
+        trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
         read_by=_read_by(answer, places),
         documents=documents,
         damaged=tuple(filter(None, (run.damage, *damaged))),

@@ -1,6 +1,6 @@
 """The way of a reader that finds its own: what it did step by step, which pages it looked at, what it counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from storage.codec import shortened
@@ -39,6 +39,14 @@ class Way:
     def last(self) -> int:
         """The number of the last step, 0 where there is none."""
         return len(self.steps)
+
+
+def way_lines(trace: Iterable[TraceStep]) -> Iterator[str]:
+    """Yield each step in words: what it did, after which others, what it looked for and what it found."""
+    for step in trace:
+        after = f" (needs {', '.join(map(str, step.needs))})" if step.needs else ""
+        words = f"{step.asked}: {step.found}" if step.asked or step.found else "of a removed document"
+        yield f"{step.number}. {step.kind.value}{after}: {words}"
 
 
 def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:

@@ -135,9 +135,9 @@ ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(
 
 
 def draw_picture(answer: Answer, evidence: Evidence) -> str:
-    """Return the graph of the strongest paths as an SVG file's text, "" where no path was walked."""
+    """Return the graph of the strongest paths as an SVG file's text, "" where none was walked, or the trace says more."""
     paths = [path for path in answer.paths if path.nodes][:PATHS_SHOWN]
-    if not paths:
+    if answer.trace or not paths:
         return ""
     drawing = drawing_of(paths, evidence, answer.citations)
     style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
@@ -153,6 +153,7 @@ TEMPLATES.globals |= {
     "LETTER": LETTER,
     "PAGES_LISTED": PAGES_LISTED,
     "PAGES_UNFOLDED": 10,
+    "REMOVED": REMOVED,
     "SCREEN_WIDTH": SCREEN_WIDTH,
     "STATUS_SIGNS": STATUS_SIGNS,
     "STATUS_WORDS": STATUS_WORDS,

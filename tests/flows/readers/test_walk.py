@@ -2,9 +2,11 @@
 
 import pytest
 
+from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.runs.answers import without_words
+from tasks.report.write import render_report
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
 from tests.storage.worlds import document_id
 
@@ -102,3 +104,12 @@ def test_a_document_of_one_page_and_a_question_without_words_are_walked_too(cont
     assert pages(answer_at(alone, "What is steel?", reader="walk").evidence_pages) == [1]
     assert walked(context, "what is on page 2?", near="score").evidence_pages[0].page == 2
     assert answer_at(context, "why?", reader="walk").trace
+
+
+def test_the_report_shows_the_way_instead_of_a_flow(context):
+    answer = walked(context)
+    page = render_report(answer, context.snapshot, kept_artifacts())
+    assert "How the evidence was found" in page.html and "How the evidence was routed" not in page.html
+    assert page.html.count('id="step-') == len(answer.trace) and page.graph == ""
+    erased = render_report(without_words(answer, {document_id("aldre")}), context.snapshot, kept_artifacts())
+    assert erased.html.count("The document was removed.") >= len(answer.trace)
