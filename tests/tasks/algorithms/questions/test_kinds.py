@@ -104,6 +104,7 @@ def test_words_of_what_is_seen_ask_for_figures_and_those_of_rows_for_tables(ques
 
 HOSTILE = {
     asked_part: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
+    question_parts: ["\n ", " and", "and in ", "; ", ": ", "? "],
     asked_elements: ["table of ", "figures for ", "chart ", "table\n"],
     named_places: [
         *("section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "),
