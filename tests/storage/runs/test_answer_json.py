@@ -34,11 +34,12 @@ def test_the_json_has_the_shape_that_was_agreed():
     assert set(told["gate"]) == {"consistency", "saturation", "triggered", "edits"}
     assert told["usage"] == {
         "calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}, "cached": 0, "most_calls": 0,
+            "counts": {},
     }  # fmt: skip
     assert set(told) == {
         "answer_id", "question", "answer", "answer_by", "status", "why", "reader", "citations", "paths", "pages", "evidence_pages",
         "gate", "usage", "snapshot", "settings", "models", "asked", "corpus", "scope", "notes",
-        "cached", "completeness", "refusal",
+        "cached", "completeness", "refusal", "trace",
     }  # fmt: skip
     assert json.loads(json.dumps(told)) == told
 

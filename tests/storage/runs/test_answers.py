@@ -1,5 +1,6 @@
 """Answers are kept as JSON and found again, whatever a run left around them."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -9,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.catalog.removals import note_removals, removal_of
-from storage.records.answers import AnswerStatus, NamedDocument
+from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.steps import StepRecord
-from storage.runs.answer_json import answer_json
+from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import (
     AmbiguousAnswerError,
     UnknownAnswerError,
@@ -201,3 +202,20 @@ def test_the_ids_of_all_answers_are_known_also_of_one_that_cannot_be_read(locati
     (torn, _whole) = asking_files(location)
     torn.write_bytes(torn.read_bytes()[:-40])
     assert answer_ids(location) == {first.answer_id, second.answer_id}
+
+
+def test_steps_of_a_trace_lose_the_words_of_a_removed_document_and_so_do_those_that_need_them():
+    report, paper = named("report"), named("paper")
+    steps = (
+        TraceStep(1, TraceKind.SEARCH, "what?", "the report says", pages=(PagePlace(report, 1),)),
+        TraceStep(2, TraceKind.SUB_QUESTION, "of the paper?", "paper says", pages=(PagePlace(paper, 2),)),
+        TraceStep(3, TraceKind.CHECK, "what the paper says?", "enough", needs=(1, 2)),
+        TraceStep(4, TraceKind.READ, "and then?", "read", needs=(3,), pages=(PagePlace(report, 3),)),
+    )
+    whole = replace(answer("report"), trace=steps)
+    bare = without_words(whole, {PAPER})
+    assert [step.asked for step in bare.trace] == ["what?", "", "", ""] and bare.trace[0] == steps[0]
+    assert [replace(step, asked="", found="") for step in steps] == [replace(step, asked="", found="") for step in bare.trace]
+    assert removed_note(paper) in bare.notes and without_words(bare, {PAPER}) is bare
+    assert without_words(whole, {document_id("slides")}) is whole
+    assert answer_from_json(json.loads(json.dumps(answer_json(whole)))) == whole

@@ -87,9 +87,9 @@ def test_an_answer_says_within_which_limits_it_was_asked(context):
 def test_seconds_are_summed_by_step_and_tokens_over_all_calls():
     book = CallBook("a", {Stage.FIRST: 22, Stage.REFINED: 25, Stage.LAST: 1})
     book.made += [ended(10, 2, 0.5), ended(20, 3, 0.25, attempts=3), ended(0, 0, 0.0, attempts=0, outcome=Outcome.CACHED)]
-    spent = usage(book, [took("read", 0.5), took("route", 0.125), took("read", 0.25)])
+    spent = usage(book, [took("read", 0.5), took("route", 0.125), took("read", 0.25)], {"pages rated": 3.0})
     assert (spent.calls, spent.cached, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 1, 30, 5, 0.75)
-    assert spent.seconds == {"read": 0.75, "route": 0.125} and spent.most_calls == 48
+    assert spent.seconds == {"read": 0.75, "route": 0.125} and spent.most_calls == 48 and spent.counts == {"pages rated": 3.0}
 
 
 def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
