@@ -13,6 +13,7 @@ from tasks.evaluation.scoring import BASELINE
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset, without_hurry
 from tasks.settings.base import changed
 from tasks.settings.ingest import IngestSettings
+from tasks.settings.reader_methods import READER_ABLATIONS
 from tasks.settings.readers import Reader
 
 RESAMPLES = 10_000
@@ -115,13 +116,19 @@ def reader_arms(readers: Sequence[str], settings: AllSettings, *, whole: bool = 
 
 def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), *, whole: bool = False) -> tuple[Arm, ...]:
     """Return the whole method first, then each ablation of it; raise EvaluationError where `only` names none."""
-    changes = ablations(settings)
+    changes = ablations_of(settings, reader)
     for part in only:
         if not any(part in name for name in changes):
             raise EvaluationError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
     varied = {FULL: settings} | {name: changed(settings, change) for name, change in chosen.items()}
     return tuple(Arm(name, reader, of_arm.for_ingest(), of_arm.ask, whole) for name, of_arm in varied.items())
+
+
+def ablations_of(settings: AllSettings, reader: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return what each ablation of a reader changes; what is so already is left out."""
+    own = READER_ABLATIONS.get(reader, {})
+    return {name: change for name, change in own.items() if changed(settings, change) != settings} or ablations(settings)
 
 
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:

@@ -1,6 +1,7 @@
 """The numbers of the readers that find their own way, each with the paper's beside it where that is another."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from tasks.settings.base import Settings
 
@@ -22,3 +23,20 @@ class WalkSettings(Settings):
     rated: int = 40  # pages that are rated, at most
     everything: bool = False  # every page is rated and none walked to: an ablation
     documents: int = 5  # documents of a large corpus whose pages are walked, at most
+
+
+WALK_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    "rating alone": {"ask.walk.alpha": 0.0},
+    "nearness alone": {"ask.walk.alpha": 1.0},
+    "near by cosine": {"ask.walk.near": "cosine"},
+    "every page rated": {"ask.walk.everything": True},
+    "all arcs": {"ask.walk.arcs": "all"},
+    "keep every page": {"ask.walk.keep_above": 0.0},
+    **{f"{hops} hops": {"ask.walk.hops": hops} for hops in (0, 1, 2, 6)},
+    **{f"{seeds} seeds": {"ask.walk.seeds": seeds} for seeds in (1, 5)},
+    **{f"theta {theta}": {"ask.walk.theta": theta} for theta in (0.2, 0.6)},
+    **{f"{pages} pages": {"ask.walk.pages": pages} for pages in (1, 5)},
+}
+
+READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"walk": WALK_ABLATIONS}
+"""What each reader that finds its own way is measured without; `flow` and `top-k` share the ablations of the scores."""

@@ -12,6 +12,7 @@ from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, abla
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, work_to_do
 from tasks.settings.ask import AllSettings, method_of
 from tasks.settings.base import changed, dotted
+from tasks.settings.reader_methods import READER_ABLATIONS
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
 from tests.program import CHEAP
@@ -260,3 +261,10 @@ def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_
     assert EvaluationRequest.model_validate_json(request.model_dump_json()) == request
     fields = EvaluationRequest.model_json_schema()["properties"]
     assert all(field.get("description") for name, field in fields.items() if name != "settings")
+
+
+@pytest.mark.parametrize("reader", READER_ABLATIONS)
+def test_a_reader_that_finds_its_own_way_has_ablations_of_its_own(reader):
+    arms = ablation_arms(AllSettings(), reader)
+    assert [arm.name for arm in arms] == [FULL, *READER_ABLATIONS[reader]] and len({arm.variant for arm in arms}) == len(arms)
+    assert {arm.reader for arm in arms} == {reader}
