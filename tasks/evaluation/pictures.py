@@ -10,6 +10,7 @@ import io
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,11 @@ import numpy as np
 from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
-from tasks.evaluation.figures import difference_of
-from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
+from tasks.evaluation.scoring import ALL, BY_ITSELF, CITED, CORRECT, CURVE_PAGES, PERFECT, difference_of, whole_after
 from tasks.evaluation.wording import (
     FEW_MARK,
     FEW_MEANS,
+    ORDER_MEANS,
     capital,
     figure_text,
     figures_in,
@@ -63,6 +64,8 @@ def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
 
 def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
     figures = figures_in(evaluation.figures)
+    if any(one.metric == whole_after(1) for one in figures):
+        yield "perfect-recall-at-n-pages", curve_picture(figures, title=f"All evidence in the first pages, {evaluation.benchmark}")
     for metric in ABLATED if evaluation.what == "ablations" else ():
         changes = {one.arm: [one] for one in figures if one.group == ALL and one.metric == difference_of(metric)}
         if changes:
@@ -72,6 +75,28 @@ def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
         of_metric = [one for one in figures if one.metric == metric]
         if len({one.group for one in of_metric}) > 1:
             yield _file_name(metric), group_picture(of_metric, title=f"{capital(metric)}, {evaluation.benchmark}")
+
+
+def curve_picture(figures: Sequence[Figure], *, title: str) -> bytes:
+    """Return a PNG of perfect recall after 1, 2, ... pages: a line for each arm, dashed for its ranking by itself.
+
+    Only the first line has its interval: more of them would hide each other.
+    """
+    of_all = {(one.arm, one.metric): one for one in figures if one.group == ALL}
+    arms, pages = list(dict.fromkeys(one.arm for one in figures)), range(1, CURVE_PAGES + 1)
+    sheet, axes = _sheet(title, f"pages; {ORDER_MEANS}; shaded: 95 % interval of {arms[0]}", height=5.5)
+    axes.grid(color=GRID_COLOUR, linewidth=0.6)
+    axes.set_xticks(pages)
+    axes.set_ylabel(named_with_unit(PERFECT))
+    for (arm, colour), (order, style) in product(zip(arms, cycle(COLOURS)), {"": "o-", BY_ITSELF: "--"}.items()):
+        if (arm, whole_after(1, order)) in of_all:
+            line = [of_all[arm, whole_after(count, order)] for count in pages]
+            low, value, high = np.array([(one.low, one.value, one.high) for one in line]).T * unit_of(PERFECT).factor
+            axes.plot(pages, value, style, color=colour, label=f"{arm}{order}", markersize=4, linewidth=1.4)
+            if f"{arm}{order}" == arms[0]:
+                axes.fill_between(pages, low, high, color=colour, alpha=0.12, linewidth=0)
+    axes.legend(frameon=False, loc="lower right", ncols=2)
+    return _png(sheet)
 
 
 def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:

@@ -14,7 +14,10 @@ from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
+    extended_order,
     irrelevant_ratio,
+    order_curves,
+    page_overlap,
     perfect_recall,
     ranking_metrics,
     recall,
@@ -27,11 +30,13 @@ CONFIDENCE = 0.95
 SEED = 20260606
 """The same intervals every time: a figure that moves by itself cannot be compared."""
 CUTOFFS = (1, 3, 5, 10)
-BASELINE = "top-k"
+FLOW, BASELINE = "flow", "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
 OWN, GAIN = "own ranking", "gain over "
 CUTS = SAME_EACH, CONST = "same each", "const"
 """Cut to the set's number question by question; at the one number that keeps the set's mean over all questions."""
+CURVE_PAGES, BY_ITSELF = 12, f", {OWN}"
+AT_FLOW, OVERLAP = "whole at flow's number", "overlap of the set with "
 
 CORRECT = "accuracy"
 BY_THE_RULES = "accuracy by rules"
@@ -72,6 +77,14 @@ def gain_over(ranking: str, cut: str) -> str:
 
 def found_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
+
+
+def whole_after(pages: int, order: str = "") -> str:
+    return f"{PERFECT}@{pages}{order}"
+
+
+def difference_of(metric: str) -> str:
+    return f"{metric}, difference"
 
 
 def document_of(question: BenchmarkQuestion) -> str:
@@ -132,6 +145,38 @@ def _worth(
         at_const = recall_at_mean(ranked=ranked, gold=gold, mean_pages=cuts[name])
         for cut, found in zip(CUTS, (at_number, at_const), strict=True):
             values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
+    return values
+
+
+def scored_orders(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+    """Score the order in which each arm would read on: its set as it was read, then the rest of its ranking.
+
+    At flow's number of pages other readers are compared with it; what flow and the baseline gain there is among their gains.
+    """
+    return _scored(
+        (arm, question, _worth_of_order(question, arm, {name: found[question.id] for name, found in asked.items()}))
+        for arm in asked
+        for question in questions
+    )
+
+
+def _worth_of_order(question: BenchmarkQuestion, arm: str, by_arm: Mapping[str, Asked]) -> Mapping[str, float]:
+    own, gold = by_arm[arm], question.evidence
+    order = extended_order(read=own.evidence, ranked=own.ranked)
+    curves = {"": order, **({BY_ITSELF: own.ranked} if arm in (FLOW, BASELINE) else {})}
+    values = {
+        whole_after(count, name): found
+        for name, pages in curves.items()
+        for count, found in enumerate(order_curves(order=pages, gold=gold, most=CURVE_PAGES)[1].tolist(), 1)
+    }
+    if FLOW in by_arm and not by_arm.keys() <= {FLOW, BASELINE}:
+        flow = by_arm[FLOW].evidence
+        values[AT_FLOW] = perfect_recall(returned=order[: len(flow)], gold=gold)
+        if arm != FLOW:
+            values[difference_of(AT_FLOW)] = values[AT_FLOW] - perfect_recall(returned=flow, gold=gold)
+    if len(by_arm) > 2:
+        others = {name: other.evidence for name, other in by_arm.items() if name != arm}
+        values |= {f"{OVERLAP}{name}": page_overlap(first=own.evidence, second=pages) for name, pages in others.items()}
     return values
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from storage.records.evaluations import Evaluation
+from storage.records.evaluations import FIGURES, Evaluation
+from tasks.evaluation.figures import GAIN_AT_NOISE, ORDER_PAGES, PAGES_FOR_RECALL, SUMMARY
 from tasks.evaluation.fitting import USUAL_SIZE
 from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT
-from tasks.evaluation.scoring import ALL, BASELINE, CUTS, GAIN, OWN, PERFECT, RETURNED, found_by, gain_over
+from tasks.evaluation.scoring import ALL, AT_FLOW, BASELINE, CUTS, FLOW, GAIN, OVERLAP, OWN, PERFECT, RETURNED, found_by, gain_over
 from tasks.evaluation.sizing import BY_FOLDS, BY_PROBABILITY, CALIBRATION, OVER_CONST, SIZED, THREE_TO_EIGHT, at_mean
 from tasks.evaluation.wording import (
     BEYOND_LUCK,
@@ -19,10 +20,12 @@ from tasks.evaluation.wording import (
     FEW_MEANS,
     INTERVALS_MEAN,
     MISSING,
+    ORDER_MEANS,
     brief_text,
     capital,
     figure_text,
     figures_in,
+    is_difference,
     named_with_unit,
 )
 
@@ -51,6 +54,13 @@ SCOPES = {
 }
 RANKED = r"^(recall|precision|ndcg|mrr)@(\d+)$"
 FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG, to the number of evidence pages at most,", "mrr": "MRR"}
+WHOLE_AFTER = rf"^{PERFECT}@(\d+)(.*)$"
+AFTER_SHOWN = ("1", "2", "3", "4", "5", "6", "8", "10", "12")
+OF_PAIRS = {
+    GAIN_AT_NOISE: "What a set gains over the order of another reader, cut where it is as noisy (points)",
+    PAGES_FOR_RECALL: f"Pages of another reader's order that are whole as often ({ORDER_PAGES + 1}: more than {ORDER_PAGES})",
+    OVERLAP: "Overlap of the returned sets (%, mean Jaccard)",
+}
 RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)
 OF_ALL, METRIC, GROUP = pl.col("group") == ALL, pl.col("metric"), pl.col("group")
 
@@ -81,6 +91,7 @@ def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
     fitted_on = f", with weights fitted on {evaluation.models.get('weights')}" if evaluation.what == "transfer" else ""
     legend = f"in brackets: {INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}"
     brief = brief and evaluation.what == "ablations"
+    cuts, orders = CUTS_MEAN if evaluation.what in CUT else "", f"; {ORDER_MEANS}" if evaluation.what == "retrieval" else ""
     return EvaluationPage(
         title=f"{evaluation.what}: {evaluation.benchmark}{fitted_on}",
         about=(
@@ -90,7 +101,7 @@ def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
         ),
         notes=evaluation.notes,
         tables=tuple(_tables(evaluation, brief=brief)),
-        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"{legend}{CUTS_MEAN if evaluation.what in CUT else ''}",
+        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"{legend}{cuts}{orders}",
     )
 
 
@@ -129,9 +140,12 @@ def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]
         yield ablation_table(shown, brief=brief)
     else:
         weights = evaluation.models.get("weights", "")
+        if evaluation.what == "retrieval" and not set(shown["arm"]) <= {FLOW, BASELINE}:
+            yield summary_table(shown)
         yield from retrieval_tables(shown)
         yield from evidence_tables(shown, of_weights=", fitted on these documents" if weights == evaluation.benchmark else "")
         yield from gain_tables(shown)
+        yield from order_tables(shown)
         yield from sized_tables(shown, f"weights fitted on {weights}" if evaluation.what == "transfer" else BY_FOLDS)
         yield from measure_tables(shown)
         yield from refusal_tables(shown)
@@ -168,6 +182,17 @@ def probe_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     for (arm,), of_arm in found.group_by("arm", maintain_order=True):
         cells = _by_group(of_arm, "metric").rename({"group": "probes"})
         yield EvaluationTable(f"Their page comes back among the first so many (%), {arm}", cells)
+
+
+def summary_table(shown: pl.DataFrame) -> EvaluationTable:
+    """Return a row for each reader, for a reader who compares: of flow and top-k alone it would only repeat other tables."""
+    found = shown.filter(METRIC.is_in(SUMMARY), OF_ALL | ((METRIC == PERFECT) & (GROUP == "several pages")))
+    found = found.sort(METRIC.cast(pl.Enum(SUMMARY)), maintain_order=True)
+    figures = figures_in(found.select(FIGURES.keys()))
+    texts = [figure_text(one) if is_difference(one.metric) else brief_text(one) for one in figures]
+    names = [f"{named_with_unit(one.metric)}{'' if one.group == ALL else f', {one.group}'}" for one in figures]
+    cells = _pivoted(found.with_columns(text=pl.Series(texts), name=pl.Series(names)), "arm", "name")
+    return EvaluationTable(_titled("The readers", found.filter(OF_ALL)), cells.rename({"arm": "reader"}))
 
 
 def retrieval_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
@@ -208,6 +233,21 @@ def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
         yield EvaluationTable("What the returned set gains (points)", cells)
 
 
+def order_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+    """Yield how often all evidence is in the first pages of the arms' orders, and what the arms come to pair by pair."""
+    of_all, arms = shown.filter(OF_ALL), shown["arm"].unique(maintain_order=True)
+    whole = of_all.with_columns(pages=METRIC.str.extract(WHOLE_AFTER, 1)).filter(pl.col("pages").is_in(AFTER_SHOWN))
+    if whole.height:
+        named = whole.with_columns(order=pl.col("arm") + METRIC.str.extract(WHOLE_AFTER, 2))
+        cells = _pivoted(named, "pages", "order").rename({"pages": "first pages"})
+        yield EvaluationTable(_titled("All evidence is in the first pages of the order (%)", whole), cells)
+    for prefix, title in OF_PAIRS.items():
+        found = of_all.filter(METRIC.str.starts_with(prefix)).with_columns(METRIC.str.strip_prefix(prefix))
+        if found.height:
+            cells = _pivoted(found, "arm", "metric").select("arm", *arms).rename({"arm": "set of"})
+            yield EvaluationTable(_titled(title, found), cells)
+
+
 def sized_tables(shown: pl.DataFrame, how: str) -> Iterator[EvaluationTable]:
     """Yield what sets of the most probable pages are worth at so many pages on average, and how calibrated their pages are."""
     found = shown.filter(METRIC.str.contains(SIZED), OF_ALL | (GROUP == "several pages"))
@@ -229,7 +269,8 @@ def measure_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield the table of all else that was measured, answers and cost among it: a row for each metric, a column for each arm."""
     of_all, ranked = shown.filter(OF_ALL), METRIC.str.contains(RANKED)
     elsewhere = [PERFECT, *CALIBRATION, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)]
-    of_others = METRIC.str.contains(SIZED) | METRIC.str.ends_with(DIFFERENCE) | METRIC.str.starts_with(REFUSED_AT)
+    of_orders = f"{WHOLE_AFTER}|^{AT_FLOW}$|^({'|'.join(OF_PAIRS)})"
+    of_others = METRIC.str.contains(f"{SIZED}|{of_orders}") | METRIC.str.ends_with(DIFFERENCE) | METRIC.str.starts_with(REFUSED_AT)
     found = of_all.filter(~METRIC.is_in(elsewhere), ~ranked, ~of_others)
     if found.height:
         named = found.with_columns(pl.Series("metric", map(named_with_unit, found["metric"])))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from storage.records.evaluations import Figure
-from tasks.evaluation.figures import FEWEST_DOCUMENTS, difference_of, more_than_luck
-from tasks.evaluation.scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED
+from tasks.evaluation.figures import FEWEST_DOCUMENTS, GAIN_AT_NOISE, PAGES_FOR_RECALL, more_than_luck
+from tasks.evaluation.scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED, difference_of
 from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS = 10
@@ -15,6 +15,7 @@ FEW_MARK = "*"
 FEW_MEANS = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
 MISSING = "-"
 INTERVALS_MEAN = f"95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
+ORDER_MEANS = "order: the set as it was read, then the rest of the ranking"
 BEYOND_LUCK = "!"
 DIFFERENCE = difference_of("")
 
@@ -28,9 +29,9 @@ class Unit:
     name: str = ""
 
 
-SHARE, POINTS = Unit(100.0, 1, "%"), Unit(100.0, 1, "points")
+SHARE, POINTS, PAGES = Unit(100.0, 1, "%"), Unit(100.0, 1, "points"), Unit(1.0, 1)
 UNITS = {
-    RETURNED: Unit(1.0, 1),
+    RETURNED: PAGES,
     "seconds": Unit(1.0, 2),
     "calls": Unit(1.0, 1),
     "input tokens": Unit(1.0, 0),
@@ -51,7 +52,8 @@ def capital(metric: str) -> str:
 
 
 def unit_of(metric: str) -> Unit:
-    return UNITS.get(metric.removesuffix(DIFFERENCE), POINTS if is_difference(metric) else SHARE)
+    usual = PAGES if metric.startswith(PAGES_FOR_RECALL) else POINTS if is_difference(metric) else SHARE
+    return UNITS.get(metric.removesuffix(DIFFERENCE), usual)
 
 
 def named_with_unit(metric: str) -> str:
@@ -60,7 +62,7 @@ def named_with_unit(metric: str) -> str:
 
 
 def is_difference(metric: str) -> bool:
-    return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
+    return metric.endswith(DIFFERENCE) or metric.startswith((GAIN, GAIN_AT_NOISE))
 
 
 def is_few(figure: Figure) -> bool:

@@ -12,8 +12,7 @@ from prefect.client.schemas.filters import FlowRunFilter
 
 from flows.cli.main import main
 from tasks.asking.weights import read_weights
-from tasks.evaluation.figures import difference_of
-from tasks.evaluation.scoring import CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY
+from tasks.evaluation.scoring import CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY, difference_of
 from tasks.settings.ask import load_settings
 from tasks.settings.readers import READERS
 from tests.asking_worlds import TOLD

@@ -56,7 +56,7 @@ def test_people_read_what_was_asked_of_what_the_figures_and_where_to_go_on(outpu
         "",
         "in brackets: 95 % intervals, by drawing documents anew (- where there is one document only); "
         "* fewer than 10 questions or 5 documents; const: a ranking cut at one number with the set's mean; "
-        "same each: cut to the set's number question by question",
+        "same each: cut to the set's number question by question; order: the set as it was read, then the rest of the ranking",
         "picture: /home/one.png",
         "picture: /home/two.png",
         "run 0a63db1e; again: flowreader evaluate show 0a63db1e",

@@ -19,8 +19,10 @@ from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.figures import (
     ABLATED,
+    GAIN_AT_NOISE,
     GAINS_OF_SIZES,
-    difference_of,
+    PAGES_FOR_RECALL,
+    equal_figures,
     figures_of,
     groups_of,
     more_than_luck,
@@ -30,6 +32,7 @@ from tasks.evaluation.lines import write_lines
 from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
 from tasks.evaluation.scoring import (
     ALL,
+    AT_FLOW,
     BASELINE,
     BY_RULES,
     CITED,
@@ -41,7 +44,9 @@ from tasks.evaluation.scoring import (
     REFUSED_WRONGLY,
     SAME_EACH,
     Judged,
+    difference_of,
     gain_over,
+    whole_after,
 )
 from tasks.evaluation.wording import figures_in
 from tasks.settings.ask import AllSettings
@@ -126,6 +131,55 @@ def test_only_the_main_metrics_are_measured_on_parts_of_the_questions(corpus):
     assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
 
 
+def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups(corpus):
+    found = FOUND.joined(retrieved(plan=[([2, 1], [2]), ([1, 2, 3], [1, 2])]))
+    evaluation = summed(plan_by_hand(ONE, TWO), found)
+    shown = values(evaluation)
+    assert (shown["flow", AT_FLOW], shown["plan", AT_FLOW], shown["plan", difference_of(AT_FLOW)]) == (1.0, 0.5, -0.5)
+    assert values(evaluation, "one page")["plan", difference_of(AT_FLOW)] == -1.0
+    assert values(evaluation, "several pages")["plan", difference_of(AT_FLOW)] == 0.0
+    assert [shown["plan", whole_after(pages)] for pages in (1, 2, 3)] == [0.0, 1.0, 1.0]
+
+
+def one_each(ranked, evidence):
+    """What came of two questions of two documents, each with page 1 for its evidence."""
+    return {one.id: answered(one, ranked, evidence) for one in (ONE, ALIKE)}
+
+
+ALIKE = BenchmarkQuestion("alike", "How high?", ("b.pdf",), evidence=(("b.pdf", 1),))
+
+
+def equal(**asked):
+    found = equal_figures((ONE, ALIKE), asked, resamples=100)
+    return {(one.arm, one.metric): (one.value, one.low, one.high) for one in found}
+
+
+def test_two_readers_are_compared_where_they_are_as_noisy_and_where_they_are_as_whole():
+    # flow: whole, half of it noise. plan: all noise after 1 page, half after 2, two thirds after 3.
+    found = equal(flow=one_each([1, 2], [1, 2]), plan=one_each([2, 1, 3], [2, 1, 3]))
+    # plan is as clean as flow after its second page, where it is as whole; flow's order ends with its set.
+    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (0.0, 0.0, 0.0)
+    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (2.0, 2.0, 2.0)
+    assert found["plan", f"{PAGES_FOR_RECALL}flow"] == (1.0, 1.0, 1.0)
+    # An order that never has the page: as noisy, nothing is gained there, and 100 pages are too few.
+    found = equal(flow=one_each([1, 2], [1, 2]), plan=one_each([2, 3], [2]))
+    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (1.0, 1.0, 1.0)
+    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (101.0, 101.0, 101.0)
+    assert found["plan", f"{GAIN_AT_NOISE}flow"] == (-1.0, -1.0, -1.0)
+
+
+def test_between_two_points_of_a_curve_the_recall_is_on_the_line_and_each_draw_of_documents_has_its_curve():
+    # plan's mean noise: 0.5, 0.5, 2/3, with half of the questions whole, then all. flow's set: noise 7/12, all whole.
+    plan = {"one": answered(ONE, [1, 2, 3]), "alike": answered(ALIKE, [2, 1, 3])}
+    flow = {"one": answered(ONE, [1, 2], [1, 2]), "alike": answered(ALIKE, [1, 2, 3], [1, 2, 3])}
+    found = equal(flow=flow, plan=plan)
+    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (0.0, 0.0, 0.0), "after two pages all is there"
+    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (2.0, 1.0, 2.0), "one document is whole after a page, the other after two"
+    # Noise 0.5, 0.75, 2/3: at 7/12 it is on the way from the first point to the second, where half of the questions are whole.
+    late = {"one": answered(ONE, [1, 2, 3]), "alike": answered(ALIKE, [2, 3, 1])}
+    assert equal(flow=flow, late=late)["flow", f"{GAIN_AT_NOISE}late"][0] == pytest.approx(0.5)
+
+
 def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
     plan = plan_by_hand(ONE, TWO, what="ablations", only=("BM25 only",), readers=("flow",))
     found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "BM25 only": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
@@ -175,6 +229,7 @@ def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_
     assert groups_of(question) == (ALL, "several pages", "source: Table", "source: Chart", "type: Report")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
+    assert groups_of(BenchmarkQuestion("q", "How many charts are there?", ("a.pdf",), "Report")) == (ALL, "surveys", "type: Report")
 
 
 def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_that_is_asked_for():

@@ -11,9 +11,8 @@ from PIL import Image
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Figure
 from tasks.evaluation.arms import FULL
-from tasks.evaluation.figures import difference_of
-from tasks.evaluation.pictures import COLOURS, group_picture, pictures_of, write_pictures
-from tasks.evaluation.scoring import ALL, CORRECT, PERFECT
+from tasks.evaluation.pictures import COLOURS, curve_picture, group_picture, pictures_of, write_pictures
+from tasks.evaluation.scoring import ALL, BY_ITSELF, CORRECT, PERFECT, difference_of, whole_after
 from tasks.settings.ask import AllSettings
 from tests.storage.evaluation_worlds import evaluation
 
@@ -33,6 +32,11 @@ def ablated(*arms, metrics=("recall@1", PERFECT)):
     """The whole method and other arms, each with its difference to it."""
     own = [figure(arm, metric, 0.25 + place / 8) for metric in metrics for place, arm in enumerate((FULL, *arms))]
     return (*own, *(figure(arm, difference_of(metric), -0.125) for metric in metrics for arm in arms))
+
+
+def curve(arm, first, order=""):
+    """A curve that rises by two points a page."""
+    return [figure(arm, whole_after(pages, order), first + pages / 50) for pages in range(1, 13)]
 
 
 def drawn(*figures, **more):
@@ -56,6 +60,7 @@ def where(pixels, colour):
     ("figures", "what", "names"),
     [
         (in_parts("recall@1", "recall@3", "recall@5", PERFECT, "seconds"), "retrieval", ["perfect-recall", "recall-1", "recall-5"]),
+        ((*curve("flow", 0.3), *in_parts("recall@1")), "retrieval", ["perfect-recall-at-n-pages", "recall-1"]),
         (in_parts(CORRECT, "calls"), "answers", [CORRECT]),
         ((figure("flow", "recall@1"), figure("top-k", "recall@1")), "retrieval", []),
         (ablated("mixing 0", "greedy paths"), "ablations", ["recall-1", "perfect-recall"]),
@@ -86,6 +91,26 @@ def test_groups_have_a_point_for_each_arm_the_better_one_further_right():
     for colour in (BLUE, ORANGE):
         rows = np.unique(where(pixels, colour)[0])
         assert 1 + (np.diff(rows) > 1).sum() == len(groups) + 1, "one more is the legend's"
+
+
+def test_each_reader_has_a_line_over_the_pages_the_better_one_above_and_a_dashed_one_for_its_ranking():
+    both = [*curve("flow", 0.5), *curve("top-k", 0.2)]
+    pixels = opened(curve_picture(both, title="All evidence in the first pages, $1"))
+    # the right half, without the legend at its foot
+    plot = pixels[:600, 700:]
+    assert np.median(where(plot, BLUE)[0]) < np.median(where(plot, ORANGE)[0])
+    with_ranking = opened(curve_picture([*both, *curve("top-k", 0.4, BY_ITSELF)], title="All evidence in the first pages, $1"))
+    above = with_ranking[: int(np.median(where(plot, ORANGE)[0])), 700:]
+    assert where(above, ORANGE)[0].size > where(plot[: len(above)], ORANGE)[0].size
+
+
+def test_six_readers_with_their_curves_fit_a_picture():
+    readers = ("flow", "top-k", "plan", "agent", "map", "walk")
+    figures = [one for place, arm in enumerate(readers) for one in curve(arm, 0.1 + place / 10)]
+    pixels = opened(curve_picture([*figures, *curve("flow", 0.05, BY_ITSELF)], title="t"))
+    for colour in COLOURS:
+        found = where(pixels, tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)))
+        assert np.ptp(found[1]) > 700, "a line over all pages"
 
 
 def test_ablations_stand_left_or_right_of_a_line_at_zero_however_long_their_names():

@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.scoring import (
     ANSWERED,
+    AT_FLOW,
     BASELINE,
+    BY_ITSELF,
     BY_MODEL,
     BY_RULES,
     BY_THE_RULES,
@@ -18,6 +22,7 @@ from tasks.evaluation.scoring import (
     CORRECT,
     JUDGE_CALLS,
     JUDGE_COST,
+    OVERLAP,
     OWN,
     PERFECT,
     PRECISION,
@@ -26,11 +31,14 @@ from tasks.evaluation.scoring import (
     SAME_EACH,
     STRICT,
     Judged,
+    difference_of,
     document_of,
     found_by,
     gain_over,
     scored_answers,
+    scored_orders,
     scored_retrieval,
+    whole_after,
 )
 from tests.evaluation_plans import answered
 
@@ -50,9 +58,16 @@ def values_of(scored):
     return values
 
 
+def by_arm(**arms):
+    return {arm.replace("_", "-"): {one.question_id: one for one in answers} for arm, answers in arms.items()}
+
+
 def worth(questions, **arms):
-    asked_by = {arm.replace("_", "-"): {one.question_id: one for one in answers} for arm, answers in arms.items()}
-    return values_of(scored_retrieval(questions, asked_by))
+    return values_of(scored_retrieval(questions, by_arm(**arms)))
+
+
+def worth_of_orders(questions, **arms):
+    return values_of(scored_orders(questions, by_arm(**arms)))
 
 
 def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
@@ -95,6 +110,52 @@ def test_a_document_that_could_not_be_read_counts_as_nothing_found():
 
 def test_questions_without_evidence_are_not_measured():
     assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}).is_empty()
+
+
+def test_a_reader_goes_on_in_its_ranking_after_the_pages_of_its_set():
+    # Pages 7 and 5 are read in this order; page 2 is the ranking's best of the rest.
+    found = worth_of_orders([question("q", 2, 5)], flow=[asked("q", [5, 2, 1, 7], [7, 5])])["flow", "q"]
+    assert [found[whole_after(pages)] for pages in range(1, 13)] == [0.0, 0.0, *[1.0] * 10]
+    assert [found[whole_after(pages, BY_ITSELF)] for pages in range(1, 13)] == [0.0, *[1.0] * 11]
+
+
+def test_at_flows_number_other_readers_have_as_many_pages_as_flow_for_this_question():
+    # Of two pages `plan` has read the first; it goes on with page 5. `map` has read three, and misses one in the first two.
+    found = worth_of_orders(
+        [question("q", 2, 5)],
+        flow=[asked("q", [5, 1, 2], [5, 1])],
+        plan=[asked("q", [5, 2, 1], [2], reader="plan")],
+        map=[asked("q", [5, 1, 2], [5, 1, 2], reader="map")],
+    )
+    assert [found[arm, "q"][AT_FLOW] for arm in ("flow", "plan", "map")] == [0.0, 1.0, 0.0]
+    assert [found[arm, "q"].get(difference_of(AT_FLOW)) for arm in ("flow", "plan", "map")] == [None, 1.0, 0.0]
+    assert [whole_after(1, BY_ITSELF) in found[arm, "q"] for arm in ("flow", "plan", "map")] == [True, False, False]
+
+
+def test_each_two_of_several_readers_have_the_overlap_of_their_sets():
+    sets = {"flow": [1, 2, 3], "top_k": [2, 3, 4], "plan": []}
+    found = worth_of_orders([question("q", 1)], **{arm: [asked("q", pages, pages)] for arm, pages in sets.items()})
+    assert (found["flow", "q"][f"{OVERLAP}top-k"], found["top-k", "q"][f"{OVERLAP}flow"]) == (0.5, 0.5)
+    assert found["plan", "q"][f"{OVERLAP}flow"] == 0.0 and f"{OVERLAP}plan" not in found["plan", "q"]
+
+
+def test_of_flow_and_top_k_alone_nothing_is_said_that_their_gains_say():
+    both = {arm: [asked("q", [1], [1])] for arm in ("flow", "top_k")}
+    for found in worth_of_orders([question("q", 1)], **both).values():
+        assert found.keys() == {whole_after(pages, order) for pages in range(1, 13) for order in ("", BY_ITSELF)}
+
+
+@given(
+    st.lists(st.integers(1, 9), unique=True),
+    st.lists(st.integers(1, 9), unique=True),
+    st.sets(st.integers(1, 9), min_size=1),
+)
+def test_after_as_many_pages_as_were_returned_the_order_is_worth_what_the_set_is(ranked, evidence, gold):
+    one, arms = question("q", *gold), {"flow": [asked("q", ranked, evidence)], "plan": [asked("q", ranked, ranked)]}
+    values, of_order = worth([one], **arms)["flow", "q"], worth_of_orders([one], **arms)["flow", "q"]
+    assert of_order[AT_FLOW] == values[PERFECT]
+    if evidence:
+        assert of_order[whole_after(len(evidence))] == values[PERFECT]
 
 
 CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))

@@ -9,8 +9,24 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from storage.records.evaluations import Figure
-from tasks.evaluation.figures import difference_of
-from tasks.evaluation.scoring import BASELINE, CONST, CORRECT, OWN, PERFECT, RETURNED, SAME_EACH, found_by, gain_over
+from tasks.evaluation.figures import GAIN_AT_NOISE, PAGES_FOR_RECALL
+from tasks.evaluation.scoring import (
+    AT_FLOW,
+    BASELINE,
+    BY_ITSELF,
+    CONST,
+    CORRECT,
+    IRRELEVANT,
+    OVERLAP,
+    OWN,
+    PERFECT,
+    RETURNED,
+    SAME_EACH,
+    difference_of,
+    found_by,
+    gain_over,
+    whole_after,
+)
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
 from tasks.evaluation.tables import evaluation_markdown, evaluation_page
 from tasks.evaluation.wording import brief_text, figure_text, named_with_unit
@@ -55,6 +71,22 @@ def retrieval():
     )
 
 
+def readers():
+    """An evaluation of three readers."""
+    arms, less = ("flow", "top-k", "plan"), {"value": -0.05, "low": -0.1, "high": 0.01}
+    metrics = ("recall@1", "recall@3", "recall@5", PERFECT, IRRELEVANT, RETURNED, "seconds", *map(whole_after, (1, 7, 12)), AT_FLOW)
+    pairs = [(arm, other) for arm in arms for other in arms if arm != other]
+    return evaluation(
+        *(figure(metric, arm) for metric in metrics for arm in arms),
+        *(figure(PERFECT, arm, "several pages", value=0.3, questions=107) for arm in arms),
+        *(figure(whole_after(pages, BY_ITSELF), arm, value=0.6) for pages in (1, 7, 12) for arm in ("flow", "top-k")),
+        *(figure(difference_of(AT_FLOW), arm, group, **less) for arm in arms[1:] for group in ("all", "surveys")),
+        *(figure(f"{OVERLAP}{other}", arm) for arm, other in pairs),
+        *(figure(f"{GAIN_AT_NOISE}{other}", arm, **less) for arm, other in pairs),
+        *(figure(f"{PAGES_FOR_RECALL}{other}", arm, value=7, low=4, high=101) for arm, other in pairs),
+    )
+
+
 def answers():
     figures = [figure(CORRECT, arm, questions=count) for arm, count in (("flow", 1), ("top-k", 2000))]
     cost = [figure("input tokens", value=12345.6, low=9000.0, high=15000.0), figure("cost", value=0.00021, low=0.0, high=1.0)]
@@ -89,8 +121,14 @@ def probe():
 
 
 def test_the_pages_are_as_they_were_agreed():
-    pages = "".join(map(evaluation_markdown, (retrieval(), answers(), ablations(), probe(), transfer())))
+    pages = "".join(map(evaluation_markdown, (retrieval(), readers(), answers(), ablations(), probe(), transfer())))
     assert pages == GOLDEN.read_text("utf-8"), "where this is wanted, write the new pages into the file and read them"
+
+
+def test_a_row_for_each_reader_stands_first_where_others_than_flow_and_top_k_were_asked():
+    titles = [[table.title for table in evaluation_page(each, brief=False).tables] for each in (readers(), retrieval())]
+    assert titles[0][0] == "The readers, 611 questions" and titles[1][0].startswith("Recall of the ranking")
+    assert evaluation_page(readers(), brief=False).tables[0].cells.columns[:3] == ["reader", "recall@1 (%)", "recall@3 (%)"]
 
 
 def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_intervals():
