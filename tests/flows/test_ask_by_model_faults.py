@@ -163,7 +163,11 @@ def test_a_server_that_leaves_in_the_middle_leaves_the_evidence(context):
     assert any("takes no connection" in note for note in answer.notes)
 
 
-SLOW = model_settings(seconds=1.0, models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}})
+SLOW = model_settings(
+    seconds=1.0,
+    reading={"model": {"forms": "full"}},
+    models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}},
+)
 
 
 def test_paths_that_were_read_in_time_count_and_the_others_are_cut(context):
