@@ -72,6 +72,8 @@ class CallBook:
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     unchecked: set[tuple[str, str]] = field(default_factory=set)
+    shown: int = 0
+    held: int = 0
     _together: int = 0
     _back: int = 0
 
@@ -89,6 +91,11 @@ class CallBook:
                 f"{len(asked)} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )
+
+    def show(self, characters: int, *, of: int) -> None:
+        """Count what a reader was shown of passages that are so long."""
+        self.shown += characters
+        self.held += of
 
     def begin(self, purpose: str, together: int) -> None:
         """Tell that so many calls are asked together."""

@@ -104,4 +104,10 @@ def noted(calls: CallBook) -> tuple[str, ...]:
     seen = len(calls.unchecked)
     read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
     unchecked = f"{read_there} and could not be checked"
-    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []), *([unchecked] if seen else []))
+    in_part = f"the model was shown {calls.shown:,} of the {calls.held:,} characters that were found: there was no room for more"
+    return (
+        *dict.fromkeys(calls.notes),
+        *([left_out] if calls.left_out else []),
+        *([unchecked] if seen else []),
+        *([in_part] if calls.shown < calls.held else []),
+    )

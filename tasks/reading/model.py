@@ -114,6 +114,9 @@ class ModelReader:
         calls = [self._call_and_passages(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
         values = self.context.ask([call for call, _ in calls])
         heed_failures(values)
+        for (_, shown), value in zip(calls, values, strict=True):
+            if not isinstance(value, ChatError):
+                call_book.get().show(shown.characters, of=shown.held)
         return tuple(
             self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
             for (call, shown), value, path in zip(calls, values, paths, strict=True)
