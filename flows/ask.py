@@ -42,7 +42,8 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
-    quote evidence. The seconds run from here, those of a further question from the answer before.
+    quote evidence; for the next question one that was not there is looked for again. The seconds run from here, those of a further
+    question from the answer before.
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
@@ -121,17 +122,19 @@ class Asking:
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
         key = self.key(text)
-        anew = partial(self.anew, text, key, replace(place, memo=self.kept.memo))
+        anew = partial(self.anew, text, replace(place, memo=self.kept.memo))
         if self.request.fresh:
             await asyncio.to_thread(self.kept.forget, key)
             return await anew()
         return await self.kept.give_or(key, place, anew)
 
-    async def anew(self, text: str, key: StepKey, place: Workplace) -> Answer:
-        self.context = self.context or await self.opened()
+    async def anew(self, text: str, place: Workplace) -> Answer:
+        context = self.context = self.context or await self.opened()
+        if context.notes:  # the model may be there by the next question
+            self.context = None
         async with self.seat:
-            keep = partial(self.kept.keep, key)
-            return await answer_one(text, self.request, self.context, place, began=self.began, keep=keep)
+            keep = partial(self.kept.keep, self.key(text))
+            return await answer_one(text, self.request, context, place, began=self.began, keep=keep)
 
 
 async def answer_one(
