@@ -153,7 +153,7 @@ def test_secrets_are_stored_sent_and_shown_nowhere(world, store, tmp_path, monke
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", model.base_url)
         store.put("in/more.html", b"<h1>More</h1><p>Another page that a model is to describe in a few words.</p>")
         echoed = world.ingest(address, right, code=1)
-        unread = world.run("ask", "Where is the wind strong?", *of, code=0).said
+        world.run("ask", "Where is the wind strong?", *of, code=0)
     store.refusals[""] = "SignatureDoesNotMatch"
     world.ingest(address, right, code=2)
 
