@@ -26,7 +26,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import LocalModelError, local_model
-from tasks.reading.answer import gathered, record
+from tasks.reading.answer import UnansweredError, gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
@@ -150,7 +150,8 @@ async def answer_one(
     """Answer one question and record the answer, if it is to be `recorded`: those of an evaluation are not the user's.
 
     Its seconds run from when it `began` (time.monotonic()), by default from now. An answer in which no model failed is given to
-    `keep`; without it no step remembers what it made.
+    `keep`; without it no step remembers what it made. Raise ChatEndedError where the request requires a model that cannot be asked,
+    UnansweredError where none of its answers counts.
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     reader = reader_module(request.reader, request.settings)
@@ -176,6 +177,8 @@ async def answer_one(
             steps=steps,
             calls=calls,
         )
+        if request.require_model and calls.unanswered:
+            raise UnansweredError(calls.unanswered, answer)
         if recorded:
             await record.submit(answer)
         ended(answer.status)

@@ -12,9 +12,21 @@ from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
 from tasks.asking.request import AskRequest
-from tasks.models.chat.errors import Outcome
+from tasks.models.chat.errors import ChatEndedError, Outcome
 from tasks.reading.synthesis import Findings
 from tasks.step import StepKey, step, workplace
+
+
+class UnansweredError(ChatEndedError):
+    """The model is required, and gave no answer that counts; `answer` is what rules say in its place."""
+
+    def __init__(self, why: str, answer: Answer) -> None:
+        super().__init__(why, answer)
+        self.answer = answer
+
+    def __str__(self) -> str:
+        why = self.args[0].replace("; ", ", ")  # what follows is the remedy
+        return f"the model gave no answer that counts: {why}; without --require-model rules quote the evidence"
 
 
 @step(
