@@ -26,7 +26,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import LocalModelError, local_model
-from tasks.reading.answer import gathered, record
+from tasks.reading.answer import UnansweredError, gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
@@ -42,7 +42,8 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
-    quote evidence. The seconds run from here, those of a further question from the answer before.
+    quote evidence; for the next question one that was not there is looked for again. The seconds run from here, those of a further
+    question from the answer before.
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
@@ -121,17 +122,19 @@ class Asking:
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
         key = self.key(text)
-        anew = partial(self.anew, text, key, replace(place, memo=self.kept.memo))
+        anew = partial(self.anew, text, replace(place, memo=self.kept.memo))
         if self.request.fresh:
             await asyncio.to_thread(self.kept.forget, key)
             return await anew()
         return await self.kept.give_or(key, place, anew)
 
-    async def anew(self, text: str, key: StepKey, place: Workplace) -> Answer:
-        self.context = self.context or await self.opened()
+    async def anew(self, text: str, place: Workplace) -> Answer:
+        context = self.context = self.context or await self.opened()
+        if context.notes:  # the model may be there by the next question
+            self.context = None
         async with self.seat:
-            keep = partial(self.kept.keep, key)
-            return await answer_one(text, self.request, self.context, place, began=self.began, keep=keep)
+            keep = partial(self.kept.keep, self.key(text))
+            return await answer_one(text, self.request, context, place, began=self.began, keep=keep)
 
 
 async def answer_one(
@@ -147,7 +150,8 @@ async def answer_one(
     """Answer one question and record the answer, if it is to be `recorded`: those of an evaluation are not the user's.
 
     Its seconds run from when it `began` (time.monotonic()), by default from now. An answer in which no model failed is given to
-    `keep`; without it no step remembers what it made.
+    `keep`; without it no step remembers what it made. Raise ChatEndedError where the request requires a model that cannot be asked,
+    UnansweredError where none of its answers counts.
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     reader = reader_module(request.reader, request.settings)
@@ -173,6 +177,8 @@ async def answer_one(
             steps=steps,
             calls=calls,
         )
+        if request.require_model and calls.unanswered:
+            raise UnansweredError(calls.unanswered, answer)
         if recorded:
             await record.submit(answer)
         ended(answer.status)

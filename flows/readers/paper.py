@@ -13,7 +13,10 @@ GATED = True
 
 
 async def read(question: Question, context: AskContext) -> Findings:
-    """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""
+    """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> (judge -> refine once) -> synthesize.
+
+    What rules quote is judged, too, which the default leaves out; what a model read in small forms is not.
+    """
     graph = await find_candidates.submit(question, context)
     scores = await score.submit(question, graph, context)
     terrain = await lay_out.submit(question, graph, scores, context)
@@ -21,14 +24,16 @@ async def read(question: Question, context: AskContext) -> Findings:
     paths = await select.submit(question, terrain, routed, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
     readings = await read_paths.submit(question, texts, context)
-    first = await judge.submit(question, readings, routed.saturation, context)
-    evidence = Evidence(paths, readings, verdict=first)
-    if first.trigger is not None:
-        refined = await refine.submit(question, graph, scores, terrain, routed, readings, first.trigger, context)
-        routed = await route.submit(question, refined.terrain, context)
-        paths = await select.submit(question, refined.terrain, routed, context)
-        texts = await fetch_texts.submit(question, graph, scores, paths, context)
-        readings = await read_paths.submit(question, texts, context)
-        second = await judge.submit(question, readings, routed.saturation, context)
-        evidence = Evidence(paths, readings, verdict=second, before=evidence, edits=refined.edits)
+    evidence = Evidence(paths, readings)
+    if context.reader.judged or not context.reader.model:
+        first = await judge.submit(question, readings, routed.saturation, context)
+        evidence = Evidence(paths, readings, verdict=first)
+        if first.trigger is not None:
+            refined = await refine.submit(question, graph, scores, terrain, routed, readings, first.trigger, context)
+            routed = await route.submit(question, refined.terrain, context)
+            paths = await select.submit(question, refined.terrain, routed, context)
+            texts = await fetch_texts.submit(question, graph, scores, paths, context)
+            readings = await read_paths.submit(question, texts, context)
+            second = await judge.submit(question, readings, routed.saturation, context)
+            evidence = Evidence(paths, readings, verdict=second, before=evidence, edits=refined.edits)
     return await synthesize.submit(question, graph, scores, evidence, context)

@@ -46,7 +46,8 @@ class Asked:
     """What came of one question: pages best first, the pages of the evidence that was read, and the answer with its cost.
 
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
-    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking.
+    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
+    the model gave no answer that counts, and neither did it refuse: the status is that of what rules say.
     """
 
     key: str
@@ -65,6 +66,7 @@ class Asked:
     cached: int = 0
     doubts: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,9 @@ class CallBook:
 
     No call is waited for after the `deadline` (time.monotonic()). `require_model`: that, and the end of the run, is an error.
     `failed`: the model is of no more use to the question. `unread`: passages were not read, or what was read out of them is not
-    proven; `unproven` are those answers, the likeliest first.
+    proven; `unproven` are those answers, the likeliest first. `unanswered` says why none of them counts, where rules quote instead.
     `unchecked` are the words that a model says to see in pictures, each with the node that the picture is of.
+    `shown` are the characters of passages that readers were shown, of the `held` that stood on the paths.
     """
 
     answer_id: str
@@ -66,12 +67,15 @@ class CallBook:
     failed: bool = False
     unread: bool = False
     unproven: list[str] = field(default_factory=list)
+    unanswered: str = ""
     stage: Stage = Stage.FIRST
     asked: dict[Stage, set[str]] = field(default_factory=lambda: {stage: set() for stage in Stage})
     made: list[ModelCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     unchecked: set[tuple[str, str]] = field(default_factory=set)
+    shown: int = 0
+    held: int = 0
     _together: int = 0
     _back: int = 0
 
@@ -89,6 +93,11 @@ class CallBook:
                 f"{len(asked)} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )
+
+    def show(self, characters: int, *, of: int) -> None:
+        """Count what a reader was shown of passages that are so long."""
+        self.shown += characters
+        self.held += of
 
     def begin(self, purpose: str, together: int) -> None:
         """Tell that so many calls are asked together."""

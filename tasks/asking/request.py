@@ -42,7 +42,7 @@ class AskRequest(BaseModel):
     reader: Reader = Field("flow", description=READERS_HELP)
     fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
     require_model: bool = Field(
-        False, description="an error where the chat model fails, is late or has no budget left; else rules quote evidence then"
+        False, description="an error where the chat model fails, is late or proves no answer; else rules quote evidence then"
     )
     local: bool = Field(False, description="have the local model read, whatever the settings say")
     preset: Preset = "default"

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from storage.artifacts import hash_bytes
@@ -24,6 +24,7 @@ from tasks.asking.request import AskRequest, checked_questions
 from tasks.evaluation.arms import Arm
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
+from tasks.reading.answer import UnansweredError
 from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
@@ -137,10 +138,13 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     everything = context.whole_corpus and len(documents) == len(context.snapshot.documents())
     scope = Scope() if everything else Scope(documents=tuple(documents))
     began = time.perf_counter()
-    answer = await context.answer(
-        text, request, context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader), place
-    )
-    return asked_of(question, key, answer, context.ids, seconds=time.perf_counter() - began)
+    asking = context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader)
+    try:
+        answer, unanswered = await context.answer(text, request, asking, place), False
+    except UnansweredError as error:
+        answer, unanswered = replace(error.answer, answer="", citations=(), refusal=None), True
+    asked = asked_of(question, key, answer, context.ids, seconds=time.perf_counter() - began)
+    return replace(asked, unanswered=unanswered)
 
 
 def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:

@@ -149,7 +149,7 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
 
 
 def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
-    if asked.status == AnswerStatus.EVIDENCE:
+    if asked.unanswered or asked.status == AnswerStatus.EVIDENCE:
         return Judged(question.id, False, BY_RULES, MatchKind.UNREAD)
     match = judge_by_rules(
         predicted=asked.answer,

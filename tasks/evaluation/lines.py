@@ -72,7 +72,7 @@ def _answer_columns(question: BenchmarkQuestion, asked: Asked, judged: Judged) -
         "status": asked.status,
         "gold": question.answers,
         "answerable": question.answerable,
-        "correct": None if judged.kind is MatchKind.UNREAD else judged.correct,
+        "correct": None if judged.kind is MatchKind.UNREAD and not asked.unanswered else judged.correct,
         "judged_by": judged.by,
         "kind": judged.kind.value,
         "reason": judged.reason,

@@ -42,6 +42,7 @@ CORRECT = "accuracy"
 BY_THE_RULES = "accuracy by rules"
 STRICT = "accuracy by rules, word for word, number or list"
 ANSWERED, PRECISION = "answered where there is an answer", "right where an answer is given"
+UNANSWERED = "without an answer of the model that counts"
 CITED = "a cited page holds the answer"
 REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
@@ -201,7 +202,7 @@ def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, 
         STRICT: float(to_the_word),
     }
     return {
-        **(right if by_model else {}),
+        **(right | {UNANSWERED: float(asked.unanswered)} if by_model else {}),
         **({ANSWERED: float(bool(asked.answer))} if question.answerable else {}),
         **({PRECISION: float(judged.correct)} if asked.answer else {}),
         **({CITED: float(not set(question.evidence).isdisjoint(asked.cited))} if question.evidence else {}),

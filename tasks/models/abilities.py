@@ -35,7 +35,7 @@ FULL_CONTEXT_TOKENS = 16_384
 FULL_PATHS = 11
 """What `ask.selection.read` allows."""
 QUESTION_SECONDS = 120.0
-"""What `ask.seconds` allows unless it is turned."""
+"""What `ask.seconds` allows unless it is turned: `doctor` goes by it, and how long what was found is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,17 @@ class Abilities:
     written_per_second: float
 
     @property
-    def small(self) -> bool:
-        """Whether small forms are for this model, because the full ones are too long for it or take it too long."""
-        return self.short or self.slow
-
-    @property
     def short(self) -> bool:
+        """Whether the full forms are too long for this model."""
         return 0 < self.context_tokens < FULL_CONTEXT_TOKENS
 
-    @property
-    def slow(self) -> bool:
-        """Whether a question in full would not end in its time.
+    def is_slow(self, seconds: float | None) -> bool:
+        """Say whether a question in full would not end in its seconds; one that has all the time always does.
 
         Calls are reckoned one after the other: a machine that is as slow as that computes them so. A server that does not tell how
         fast it reads may well compute them side by side: it is slow where writing alone would take four times as long.
         """
-        return self.paths(QUESTION_SECONDS if self.read_per_second else 4 * QUESTION_SECONDS) < FULL_PATHS
+        return seconds is not None and self.paths(seconds if self.read_per_second else 4 * seconds) < FULL_PATHS
 
     def paths(self, seconds: float) -> int:
         """Return how many paths a question may have in full forms in the time, its answer included, at most as many as are read."""
@@ -153,7 +148,7 @@ class Probe:
         replies = [reply for reply in (self.talked, self.looked) if reply is not None]
         if not all(isinstance(reply, (Completion, PicturesRejectedError)) or _is_silent(reply) for reply in replies):
             return 0.0
-        return AGAIN_SECONDS if abilities.slow or self.is_unfinished else KEPT_SECONDS
+        return AGAIN_SECONDS if abilities.is_slow(QUESTION_SECONDS) or self.is_unfinished else KEPT_SECONDS
 
 
 def _is_silent(reply: Reply) -> bool:

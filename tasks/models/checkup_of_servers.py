@@ -190,9 +190,9 @@ def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]
         read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"
         yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
     reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
-    reasons += ["full ones would take too long"] if abilities.slow else []
+    reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if abilities.is_slow(QUESTION_SECONDS) else []
     full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"
-    yield ServerCheck("forms", f"small: {', '.join(reasons)}; one call a question" if abilities.small else f"full; {full}")
+    yield ServerCheck("forms", f"small: {', '.join(reasons)}; one call a question" if reasons else f"full; {full}")
 
 
 def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:

@@ -12,9 +12,21 @@ from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
 from tasks.asking.request import AskRequest
-from tasks.models.chat.errors import Outcome
+from tasks.models.chat.errors import ChatEndedError, Outcome
 from tasks.reading.synthesis import Findings
 from tasks.step import StepKey, step, workplace
+
+
+class UnansweredError(ChatEndedError):
+    """The model is required, and gave no answer that counts; `answer` is what rules say in its place."""
+
+    def __init__(self, why: str, answer: Answer) -> None:
+        super().__init__(why, answer)
+        self.answer = answer
+
+    def __str__(self) -> str:
+        why = self.args[0].replace("; ", ", ")  # what follows is the remedy
+        return f"the model gave no answer that counts: {why}; without --require-model rules quote the evidence"
 
 
 @step(
@@ -106,4 +118,10 @@ def noted(calls: CallBook) -> tuple[str, ...]:
     seen = len(calls.unchecked)
     read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
     unchecked = f"{read_there} and could not be checked"
-    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []), *([unchecked] if seen else []))
+    in_part = f"the model was shown {calls.shown:,} of the {calls.held:,} characters that were found: there was no room for more"
+    return (
+        *dict.fromkeys(calls.notes),
+        *([left_out] if calls.left_out else []),
+        *([unchecked] if seen else []),
+        *([in_part] if calls.shown < calls.held else []),
+    )

@@ -51,6 +51,7 @@ def open_reader(
     ):
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
-        forms = settings.reading.model.forms
-        reads = SmallReader if forms == "small" or (forms == "auto" and model.abilities.small) else ModelReader
+        forms, can = settings.reading.model.forms, model.abilities
+        small = can.short or can.is_slow(settings.seconds) if forms == "auto" else forms == "small"
+        reads = SmallReader if small else ModelReader
         yield reads(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -18,7 +18,7 @@ from tasks.asking.calls import Stage, call_book
 from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.errors import ChatEndedError, ChatError
+from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import checked_quotes, proofs
 from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
@@ -107,13 +107,13 @@ class ModelReader:
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
-        """Have the model answer from each path alone, of all at once.
-
-        Where it reads none of them at first it is asked no more, or, where the question requires it, ChatEndedError is raised.
-        """
+        """Have the model answer from each path alone, of all at once; where it reads none of them at first it is asked no more."""
         calls = [self._call_and_passages(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
         values = self.context.ask([call for call, _ in calls])
         heed_failures(values)
+        for (_, shown), value in zip(calls, values, strict=True):
+            if not isinstance(value, ChatError):
+                call_book.get().show(shown.characters, of=shown.held)
         return tuple(
             self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
             for (call, shown), value, path in zip(calls, values, paths, strict=True)
@@ -201,13 +201,15 @@ class ModelReader:
     ) -> Synthesis:
         """Give one answer of all readings.
 
-        Where nothing proven comes of it and the model did not read everything, that is what rules quote of the same paths.
+        Where nothing proven comes of it and the model did not read everything, that is what rules quote of the same paths, and the
+        call book says why.
         """
         book, settings = call_book.get(), self.context.settings.reading
         book.stage = Stage.LAST
         synthesis = self.one_answer(question, readings, verdict)
-        if synthesis.status is not AnswerStatus.NOT_FOUND or not book.unread or book.require_model:
+        if synthesis.status is not AnswerStatus.NOT_FOUND or not book.unread:
             return synthesis
+        book.unanswered = "; ".join(dict.fromkeys([*book.notes, synthesis.why]))
         rules = ExtractiveReader(settings)
         quoted = rules.synthesize(question, rules.read(question, [path_of(reading) for reading in readings]), rarity, None)
         if not (settings.unproven and book.unproven):
@@ -224,13 +226,17 @@ class ModelReader:
 
 
 def heed_failures(values: Sequence[object]) -> None:
-    """Note in the call book which paths were not read; raise ChatEndedError where none was, and the model is required."""
+    """Note in the call book which paths were not read.
+
+    Where none was, and the model is required, raise ChatEndedError if a reply may come another time: what it keeps replying so is
+    the question's own misfortune.
+    """
     book = call_book.get()
     errors = [value for value in values if isinstance(value, ChatError)]
     book.unread |= bool(errors)
     if errors and len(errors) == len(values) and book.stage is Stage.FIRST:
-        if book.require_model:
-            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
+        if book.require_model and (lost := [error for error in errors if error.outcome is Outcome.FAILED]):
+            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {lost[0]}")
         book.failed = True
 
 

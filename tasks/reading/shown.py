@@ -67,10 +67,15 @@ HEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture may say more than their text, by id."""
+    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture may say more than their text, by id.
+
+    They hold `held` characters, for so many of which there was room.
+    """
 
     pieces: tuple[Piece, ...]
     nodes: Mapping[str, Passage]
+    characters: int
+    held: int
     seen: frozenset[str] = frozenset()
 
 
@@ -99,7 +104,7 @@ def show_passages(
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
     seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page and is_seen_alone(node))
-    return Shown(tuple(pieces), ids, seen)
+    return Shown(tuple(pieces), ids, sum(shares), sum(map(len, bodies)), seen)
 
 
 def is_seen_alone(node: Passage) -> bool:

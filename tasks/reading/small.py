@@ -5,14 +5,16 @@ It is not asked to judge, to rate or to put answers together. What it says count
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scores, term_shares
-from tasks.algorithms.text.standing import find_words, tokens_of
+from tasks.algorithms.text.standing import find_words, tokens_of, words_around
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
@@ -21,7 +23,7 @@ from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece as Shown
 from tasks.prompts.prompt import cut
-from tasks.reading.cited import YES_OR_NO, Piece, pieces_on, quote_of, quotes_on, shortened
+from tasks.reading.cited import Piece, pieces_on, quote_of, quotes_on
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
@@ -29,6 +31,9 @@ from tasks.reading.model_answer import agreed_answer, nothing_found
 SLOW = "the model is too slow, at the moment, to be asked in full"
 """A note, with which no answer is kept: it may be faster by the next question."""
 DENIALS = frozenset(["no", "not", "never", "neither", "nor", "without", "cannot"])
+UNTELLING = STOP_WORDS - {"one", "two", "three"}
+"""Words that an answer need not share with its proof."""
+YES_OR_NO = re.compile(r"^(?:yes|no)(?:[,.:;!]|$)", re.IGNORECASE)
 UNSAID = "the answer of the model does not count: nothing that it was shown says it"
 
 
@@ -44,46 +49,53 @@ class Near:
 class SmallReader(ModelReader):
     """A chat model in small forms. No gate judges it: what it is asked once more, it would answer no better."""
 
+    name: str = "model in small forms"
     judged: bool = False
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer once; the answer is the reading of the first path that proves it."""
         readings = [PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths]
-        near = self._nearest(paths)
-        if not near:
+        if not (pieces := self._pieces(paths)):
             return tuple(readings)
+        near = self._nearest(pieces, paths[0].rarity)
         (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
         heed_failures([value])
-        book = call_book.get()
-        if self.context.settings.reading.model.forms == "auto" and not self.context.model.abilities.short:
+        book, settings = call_book.get(), self.context.settings.reading
+        if settings.model.forms == "auto" and not self.context.model.abilities.short:
             book.notes.append(SLOW)
         # What a small model does not see may stand there.
         book.unread = True
-        if isinstance(value, ChatError) or not (answer := clean(value.root)):
+        if isinstance(value, ChatError):
             return tuple(readings)
-        speaking = [one.piece for one in near if one.covered >= self.context.settings.reading.whole_support]
-        proving = proving_pieces(question.text, answer, speaking)
-        if not proving:
+        book.show(sum(len(self._cut(one.piece)) for one in near), of=sum(len(piece.text) for piece, _ in pieces))
+        if not (answer := clean(value.root)):
+            return tuple(readings)
+        speaking = [one.piece for one in near if one.covered >= settings.whole_support]
+        if (proof := proof_of(question.text, answer, speaking)) is None:
             book.notes.append(UNSAID)
             book.unproven.append(answer)
             return tuple(readings)
-        piece = proving[0]
-        place = next(place for place, path in enumerate(paths) if piece.node in path.nodes)
-        quote = quote_of(piece.node, piece.text, paths[place])
-        quotes = (shortened(quote, piece, paths[place].rarity, self.context.settings.reading.words),)
+        place = next(place for place, path in enumerate(paths) if proof.piece.node in path.nodes)
+        quotes = (quote_of(proof.piece.node, proof.quoted(settings.words), paths[place]),)
         readings[place] = replace(readings[place], answer=answer, quotes=quotes)
         return tuple(readings)
 
-    def _nearest(self, paths: Sequence[PathText]) -> list[Near]:
-        """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
-        settings = self.context.settings.reading
+    def keywords(self, _question: str) -> tuple[str, ...]:
+        """Ask for none: a small model is asked once a question."""
+        return ()
+
+    def _pieces(self, paths: Sequence[PathText]) -> list[tuple[Piece, Quote]]:
         found: dict[tuple[str, str], tuple[Piece, Quote]] = {}
         for path in paths:
             on_path = pieces_on(path)
             for piece, quote in zip(on_path, quotes_on(on_path, path), strict=True):
                 found.setdefault((quote.node.id, quote.text), (piece, quote))
-        pieces, quotes = [piece for piece, _ in found.values()], [quote for _, quote in found.values()]
-        rarity = paths[0].rarity if paths else {}
+        return list(found.values())
+
+    def _nearest(self, pieces: Sequence[tuple[Piece, Quote]], rarity: Mapping[str, float]) -> list[Near]:
+        """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
+        settings = self.context.settings.reading
+        quotes = [quote for _, quote in pieces]
         coverage = Coverage(
             marked(list(rarity), [quote.covered for quote in quotes]),
             marked(list(rarity), [quote.beside for quote in quotes]),
@@ -99,23 +111,25 @@ class SmallReader(ModelReader):
         )
         kept, room = set[int](), settings.model.small_characters
         for place in np.argsort(-scores, kind="stable").tolist():
-            if len(pieces[place].text) <= room or not kept:
+            length = len(pieces[place][0].text)
+            if length <= room or not kept:
                 kept.add(place)
-                room -= len(pieces[place].text)
+                room -= length
         return [
-            Near(pieces[place], joint_coverage(coverage=coverage, chosen=[place], beside_share=settings.beside_share))
+            Near(pieces[place][0], joint_coverage(coverage=coverage, chosen=[place], beside_share=settings.beside_share))
             for place in sorted(kept)
         ]
 
+    def _cut(self, piece: Piece) -> str:
+        return cut(piece.text, self.context.settings.reading.model.small_characters)
+
     def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
-        room = self.context.settings.reading.model.small_characters
-        text = "\n".join(cut(piece.text, room) for piece in pieces)
         return self.context.call(
             "worker_small",
             "the answer",
             ShortAnswer,
             question=question.text,
-            pieces=[Shown("passages", text)],
+            pieces=[Shown("passages", "\n".join(map(self._cut, pieces)))],
             plain=True,
             draft="answer",
         )
@@ -127,22 +141,58 @@ class SmallReader(ModelReader):
         return replace(given, why="a small model read the words that are nearest to the question")
 
 
-def proving_pieces(question: str, answer: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that prove an answer: each says all that it adds to the question, and it adds something."""
-    return [piece for piece in pieces if _says(piece, tokens_of(YES_OR_NO.sub("", answer)), {*tokens_of(question), *STOP_WORDS})]
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The piece that says an answer, and from where to where."""
+
+    piece: Piece
+    start: int
+    end: int
+
+    def quoted(self, most_words: int) -> str:
+        """Return the words that are shown, with the answer among them; a row stays whole, so that it can be found."""
+        whole = self.piece.row is not None
+        return self.piece.text if whole else words_around(self.piece.text, start=self.start, end=self.end, most_words=most_words)
 
 
-def _says(piece: Piece, answer: Sequence[str], known: Collection[str]) -> bool:
-    """Say whether what is not known of an answer stands in a sentence in its order, or in a row beside the same word.
+def proof_of(question: str, answer: str, pieces: Sequence[Piece]) -> Proof | None:
+    """Return the first piece that says all that an answer adds to the question; None where none does, or nothing is added.
 
-    A sentence that denies proves no answer that does not, nor the other way round.
+    A piece that denies proves no answer that does not, nor the other way round, and a number stands with its unit in both.
     """
-    added = [word for word in answer if word not in known]
-    if not added or DENIALS.isdisjoint(answer) != DENIALS.isdisjoint(tokens_of(piece.words)):
-        return False
-    if piece.row is None:
-        return find_words(piece.words, "...".join(added)) is not None
-    units = [pair for pair in pairwise(answer) if pair[0][-1].isdigit() and pair[1] in added]
-    return all(find_words(piece.words, word) for word in added) and all(
-        find_words(piece.words, f"{number} {unit}") or find_words(piece.words, f"{unit} {number}") for number, unit in units
-    )
+    said, asked = tokens_of(YES_OR_NO.sub("", answer)), frozenset(tokens_of(question))
+    added = [word for word in said if word not in asked | UNTELLING]
+    units = [pair for pair in pairwise(said) if pair[0][-1].isdigit() and pair[1].isalpha() and pair[1] in added]
+    for piece in pieces if added else ():
+        words = tokens_of(piece.text)
+        if DENIALS.isdisjoint(said) != DENIALS.isdisjoint(words) or not all(_stand_together(pair, words) for pair in units):
+            continue
+        if piece.row is None:
+            found = _run_of(added, words, asked, repeated=(asked - UNTELLING).intersection(said, words))
+            span = find_words(piece.text, " ".join(words[found]))
+        else:
+            span = (0, len(piece.text)) if set(added) <= set(words) else None
+        if span:
+            return Proof(piece, *span)
+    return None
+
+
+def _stand_together(pair: tuple[str, str], words: Sequence[str]) -> bool:
+    return any(set(pair) == set(other) for other in pairwise(words))
+
+
+def _run_of(added: list[str], words: Sequence[str], asked: AbstractSet[str], repeated: AbstractSet[str]) -> slice:
+    """Return where the added words follow each other, empty where they do not; only words that add nothing may be between them.
+
+    What the answer repeats of the question stands nearer to them than any other number: with that another thing may be meant.
+    """
+    telling = [place for place, word in enumerate(words) if word not in asked | UNTELLING]
+    numbers = [place for place in telling if words[place][-1].isdigit()]
+    for first in range(len(telling) - len(added) + 1):
+        places = telling[first : first + len(added)]
+        if [words[place] for place in places] == added:
+            start = max((place for place in numbers if place < places[0]), default=-1) + 1
+            end = min((place for place in numbers if place > places[-1]), default=len(words))
+            if repeated <= set(words[start:end]):
+                return slice(places[0], places[-1] + 1)
+    return slice(0)

@@ -151,7 +151,8 @@ class ModelReadingSettings(Settings):
 
     forms: Literal["auto", "full", "small"] = Field(
         "auto",
-        description="small: one short answer of the words nearest to the question; auto: that for small or slow models",
+        description="small: one short answer of the words nearest to the question; auto: that for a model of a short context, "
+        "or too slow for ask.seconds",
     )
     small_characters: int = 1500  # small: text that is read, the sentences and rows nearest to the question
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each

@@ -45,7 +45,7 @@ class StructureSettings(Settings):
 
 
 class ShortFormSettings(Settings):
-    """How a small or slow model is asked, to describe and to judge: by one node a call."""
+    """How a model of a short context is asked, to describe and to judge: by one node a call."""
 
     characters_per_node: int = 800  # of a node that is described; 200 to 270 tokens
     characters_per_summary: int = 200  # of each summary where links are judged
@@ -57,7 +57,7 @@ class ShortFormSettings(Settings):
 class ModelAnalysisSettings(Settings):
     """How a model is asked what nodes say (eq. 11)."""
 
-    # small: one node a call and a short reply; auto: small where the model has a small context or is slow
+    # small: one node a call and a short reply; auto: small where the model has a short context
     forms: Literal["auto", "full", "small"] = "auto"
     short: ShortFormSettings = ShortFormSettings()
     nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them

@@ -222,6 +222,23 @@ def test_an_answer_in_which_the_model_failed_is_not_kept(location, monkeypatch):
     assert not good.cached and not good.notes and last.cached and last.answer_id == good.answer_id
 
 
+def test_a_model_that_was_not_there_is_looked_for_again_for_the_next_question_of_the_same_request(location, monkeypatch):
+    with chat_server(READER) as server:
+        request = by_model(monkeypatch, server, named=False)
+        server.go_away()
+
+        async def asking():
+            async with aclosing(ask(request.model_copy(update={"questions": (WEIGHT, COAST)}))) as answers:
+                first = await anext(answers)
+                server.come_back()
+                return first, await anext(answers)
+
+        without, read = asyncio.run(asking())
+        (again,) = asyncio.run(together(request))
+    assert without.answer_by is None and "the model could not be asked" in without.notes[0]
+    assert (read.answer, read.notes) == ("1,150 MW", ()) and again.cached, "it is kept as what the model says that was found"
+
+
 def test_of_two_at_once_one_is_computed_and_the_other_waits_for_it(location, monkeypatch):
     with chat_server(READER) as server:
         request = by_model(monkeypatch, server)

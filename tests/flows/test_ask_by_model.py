@@ -173,6 +173,15 @@ def test_the_papers_worst_case_is_48_calls(context):
     assert by_purpose == {"keywords": 1, "worker": 22, "consistency": 20, "bridge": 2, "step": 2, "synthesis": 1}
 
 
+def test_a_small_model_is_asked_once_by_the_papers_method_too(context):
+    settings = model_settings(routing={"network": "paper"}, keywords=True, reading={"model": {"forms": "small"}})
+    wrong = Reader({}, instead={"ShortAnswer": '"99 miles"'})
+    with read_by(of_document(context, "harbour"), wrong, settings=settings) as (place, server):
+        answer = answer_at(place, QUESTION)
+    assert forms(server) == {"ShortAnswer": 1} and answer.gate is None and answer.status is AnswerStatus.EVIDENCE
+    assert answer.models["reader"] == "model in small forms"
+
+
 def calls_of(context, answer):
     """Return the lineage of the answer's calls."""
     entries = run_of(context.snapshot.location).entries

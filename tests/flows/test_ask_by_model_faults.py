@@ -21,6 +21,7 @@ from storage.runs.log import EntryKind
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError
+from tasks.reading.answer import UnansweredError
 from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
@@ -120,15 +121,27 @@ def test_where_no_path_can_be_read_rules_quote_what_they_would_have_quoted_witho
     assert set(forms(server)) == {"PathAnswer"}, "nothing more is asked, and nothing is routed again"
 
 
-@pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.ERROR, Misbehaviour.TOO_LONG])
-def test_where_the_model_is_required_and_no_path_can_be_read_the_question_ends(context, how):
+NO_REPLY = "could read none of the . paths, the first: path 1 of"
+NO_USE = "no answer that counts: the model did not help with path 1 of"
+
+
+@pytest.mark.parametrize(
+    ("how", "why"), [(Misbehaviour.ERROR, NO_REPLY), (Misbehaviour.REFUSAL, NO_USE), (Misbehaviour.TOO_LONG, NO_USE)]
+)
+def test_where_the_model_is_required_and_no_path_can_be_read_the_question_ends(context, how, why):
     before = len(answers_kept(context.snapshot.location))
-    with (
-        read_by(context, DEPTH, misbehave=misreading(how)) as (place, _),
-        pytest.raises(ChatEndedError, match=r"could read none of the . paths, the first: path 1 of"),
-    ):
+    with read_by(context, DEPTH, misbehave=misreading(how)) as (place, _), pytest.raises(ChatEndedError, match=why):
         answer_at(place, QUESTION, require_model=True)
     assert len(answers_kept(context.snapshot.location)) == before
+
+
+@pytest.mark.parametrize("forms", ["full", "small"])
+def test_where_the_model_is_required_an_answer_that_nothing_proves_is_an_error_and_not_that_nothing_answers(context, forms):
+    settings, said = model_settings(reading={"model": {"forms": forms}}), Obedient({}, instead={"ShortAnswer": '"99 metres"'})
+    with read_by(context, said, settings=settings) as (place, _), pytest.raises(UnansweredError) as error:
+        answer_at(place, QUESTION, require_model=True)
+    assert "prove" in str(error.value) and str(error.value).endswith("; without --require-model rules quote the evidence")
+    assert error.value.answer.status is AnswerStatus.EVIDENCE and not error.value.answer.answer
 
 
 def test_where_the_budget_is_reached_what_was_read_counts_and_more_of_it_goes_on_from_there(context):
@@ -163,7 +176,11 @@ def test_a_server_that_leaves_in_the_middle_leaves_the_evidence(context):
     assert any("takes no connection" in note for note in answer.notes)
 
 
-SLOW = model_settings(seconds=1.0, models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}})
+SLOW = model_settings(
+    seconds=1.0,
+    reading={"model": {"forms": "full"}},
+    models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}},
+)
 
 
 def test_paths_that_were_read_in_time_count_and_the_others_are_cut(context):

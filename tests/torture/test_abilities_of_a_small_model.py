@@ -51,4 +51,4 @@ def test_a_small_model_is_found_to_read_little_and_to_see_nothing(home, tmp_path
     assert found["structured output"] == "a reply has the form that was asked for"
     assert found["forms"].startswith("small: full ones need 16,384 tokens of context")
     with open_chat(Endpoint(address), ModelSettings(), cache=CallCache(tmp_path)) as model:
-        assert model.abilities.small and not model.abilities.sees and model.abilities.written_per_second > 0
+        assert model.abilities.short and not model.abilities.sees and model.abilities.written_per_second > 0

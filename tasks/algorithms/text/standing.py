@@ -76,6 +76,14 @@ def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
     return " ".join(words[start : start + most_words])
 
 
+def words_around(text: str, *, start: int, end: int, most_words: int) -> str:
+    """Return a run of at most `most_words` words, on one line, in whose middle stands what begins and ends there; all of that."""
+    words = text.split()
+    first, last = len(f"{text[:start]}.".split()) - 1, len(text[:end].split())
+    begin = max(0, min(first - max(0, most_words - last + first) // 2, len(words) - most_words))
+    return " ".join(words[begin : max(last, begin + most_words)])
+
+
 def _standing(words: Sequence[str], stems: Sequence[str]) -> FloatArray:
     """Return 1 where a stem stands in a word, (n + 1, m); the first row, before all words, is 0."""
     columns = {stem: column for column, stem in enumerate(stems)}

@@ -76,6 +76,12 @@ def test_rules_judge_alone_where_there_is_no_model():
     assert all(each.by == "rules" and each.calls == each.cost == 0 and each.reason == "" for each in judged)
 
 
+@pytest.mark.parametrize("asked", [CAR, NOTHING])
+def test_what_nobody_answered_is_neither_right_nor_refused_whatever_rules_say_of_it(asked):
+    (judged,) = judge_answers([(asked, replace(answered(asked, "", status="not_found")[1], unanswered=True))], None)
+    assert (judged.kind, judged.correct) == (MatchKind.UNREAD, False)
+
+
 def test_a_question_without_a_known_answer_cannot_be_judged():
     unknown = replace(CAR, answers=())
     assert is_judgeable(CAR) and is_judgeable(NOTHING) and not is_judgeable(unknown)

@@ -167,17 +167,37 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
         assert {request.body["model"] for request in server.requests} == {"small", "large"}
 
 
-def test_where_the_model_reads_nothing_the_evaluation_stops_and_nothing_counts_that_rules_quote(corpus, kept):
-    arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
+@contextmanager
+def asking_a_model(corpus, kept, reply, misbehave, **reading):
+    arm = reader_arms(["flow"], AllSettings(ask=model_settings(reading={"model": reading})))[0]
     with (
-        chat_server(Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as server,
+        chat_server(reply, misbehave=misbehave) as server,
         asking_context(corpus, kept, arm=arm) as context,
         open_reader(Endpoint(server.base_url), arm.ask, context.snapshot) as reader,
     ):
-        by_model = replace(context, reader=reader)
+        yield replace(context, reader=reader)
+
+
+def test_where_no_reply_comes_the_evaluation_stops_and_nothing_counts_that_rules_quote(corpus, kept):
+    with asking_a_model(corpus, kept, Reader({}), lambda _: Misbehaviour.ERROR) as context:
         with pytest.raises(ChatEndedError, match="could read none of"):
-            asked_all([TIDE], by_model)
-        assert recalled([TIDE], by_model) == {}
+            asked_all([TIDE], context)
+        assert recalled([TIDE], context) == {}
+
+
+@pytest.mark.parametrize("how", [Misbehaviour.INVALID_JSON, None], ids=["unusable", "unproven"])
+def test_a_question_to_which_a_small_model_has_no_answer_that_counts_is_answered_by_nobody_and_the_others_go_on(corpus, kept, how):
+    said = Reader({}, instead={"ShortAnswer": lambda request: '"31 kilometres"' if CABLE.text in request.prompt else '"nine"'})
+
+    def misbehave(request):
+        return how if TIDE.text in request.prompt else None
+
+    with asking_a_model(corpus, kept, said, misbehave, forms="small") as context:
+        found = asked_all([TIDE, CABLE], context)
+        assert recalled([TIDE, CABLE], context) == found
+    tide, cable = found["tide"], found["cable"]
+    assert (tide.unanswered, tide.answer, tide.cited, tide.doubts) == (True, "", (), ()) and tide.ranked[0] == ("tides.pdf", 1)
+    assert (cable.unanswered, cable.answer, cable.status) == (False, "31 kilometres", AnswerStatus.ANSWERED.value)
 
 
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):

@@ -110,6 +110,14 @@ def test_a_line_of_a_judged_answer_has_its_verdict_and_its_cost(tmp_path):
     assert (nothing["status"], nothing["kind"], nothing["judged_by"], nothing["reason"]) == ("not_found", "abstained", "rules", "")
 
 
+def test_what_a_model_left_unanswered_is_wrong_and_what_no_model_read_is_neither(tmp_path):
+    plan, found = judged_answers()
+    unread = {one.id: Judged(one.id, False, "rules", MatchKind.UNREAD) for one in (BOTH, NOTHING)}
+    asked = found.asked["flow"] | {"both": replace(found.asked["flow"]["both"], unanswered=True)}
+    lines = written(tmp_path, plan, Results({"flow": asked}, {"flow": unread}))
+    assert [line["correct"] for line in lines] == [False, None]
+
+
 def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path):
     odd = "Näive\u2028words \ud800 of\nthem"
     question = BenchmarkQuestion("odd", odd, ("ä.pdf",), answers=(odd,))

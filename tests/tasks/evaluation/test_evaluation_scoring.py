@@ -30,6 +30,7 @@ from tasks.evaluation.scoring import (
     REFUSED_WRONGLY,
     SAME_EACH,
     STRICT,
+    UNANSWERED,
     Judged,
     difference_of,
     document_of,
@@ -192,6 +193,12 @@ def test_what_rules_quote_is_no_answer_that_could_be_right_and_its_pages_may_be(
     assert {CORRECT, BY_THE_RULES, STRICT, PRECISION}.isdisjoint(found)
     assert worth_of_answer(replace(CAR, evidence=(("a.pdf", 2),)), "wrong", correct=False)[CITED] == 0.0
     assert CITED not in worth_of_answer(CAR, "unread", correct=False, by_model=False)
+
+
+def test_a_model_that_gives_no_answer_that_counts_is_not_right_and_is_counted():
+    found = worth_of_answer(NOTHING, "unread", correct=False, status="not_found", unanswered=True)
+    assert (found[UNANSWERED], found[CORRECT], found[REFUSED_RIGHTLY]) == (1.0, 0.0, 0.0)
+    assert worth_of_answer(NOTHING, "abstained", correct=True)[UNANSWERED] == 0.0
 
 
 def test_to_refuse_is_right_where_there_is_no_answer():

@@ -34,7 +34,7 @@ def test_a_model_is_asked_what_it_can_do_once_and_a_run_pays_nothing_for_it(home
     with chat_server(summarise, max_model_len=32_768) as server:
         with open_on(server, tmp_path, heard.append, budget={"calls": 0}) as model:
             found = model.abilities
-        assert found == opened(server, tmp_path) == Abilities(32_768, True, **FAST) and not found.small
+        assert found == opened(server, tmp_path) == Abilities(32_768, True, **FAST) and not found.short
     assert (server.probes, server.calls, heard) == (2, 0, [])
 
 
@@ -42,8 +42,8 @@ def test_a_hosted_model_is_not_slow_for_the_wait_for_its_first_word(home, tmp_pa
     well = {"tells_timings": False, "answers_probes": False, "seconds": 0.5}
     with chat_server(lambda request: PROBES[request.form], piece_length=4, piece_seconds=0.02, **well) as server:
         found = opened(server, tmp_path)
-    assert found.read_per_second == 0 and found.written_per_second > 20 and not found.slow
-    assert Abilities(0, True, 0.0, 5.0).slow and not Abilities(0, True, 0.0, 0.0).slow
+    assert found.read_per_second == 0 and found.written_per_second > 20 and not found.is_slow(120.0)
+    assert Abilities(0, True, 0.0, 5.0).is_slow(120.0) and not Abilities(0, True, 0.0, 0.0).is_slow(120.0)
 
 
 def test_another_listing_or_a_week_has_it_looked_at_again(home, tmp_path):
@@ -51,7 +51,7 @@ def test_another_listing_or_a_week_has_it_looked_at_again(home, tmp_path):
         opened(server, tmp_path)
         server.max_model_len, server.sees = 4096, False
         changed = opened(server, tmp_path)
-        assert changed == Abilities(4096, False, **FAST) and changed.small and server.probes == 3
+        assert changed == Abilities(4096, False, **FAST) and changed.short and server.probes == 3
         kept = from_json(KeptAbilities, kept_file().read_bytes())
         assert 6 < (kept.until - time.time()) / 86_400 < 7
         for damaged in (to_json(kept).replace(f"{kept.until}".encode(), b"7.5"), b"not a record"):
@@ -66,7 +66,7 @@ def test_a_model_that_is_too_slow_to_be_looked_at_costs_a_question_little_and_is
         began = time.monotonic()
         found = opened(server, tmp_path, probe_seconds=1.0)
         assert time.monotonic() - began < 4
-        assert found.small and not found.sees
+        assert found.is_slow(120.0) and not found.sees
         kept = from_json(KeptAbilities, kept_file().read_bytes())
         assert kept.until - time.time() <= 3600 and kept.unfinished_after == 1.0
         assert opened(server, tmp_path, probe_seconds=0.5) == found and server.calls == 1, "it was waited for longer before"
@@ -81,10 +81,11 @@ def test_an_error_says_nothing_of_the_model_and_is_not_kept(home, tmp_path, misb
     assert not abilities_folder().exists()
 
 
-def test_a_slow_model_is_asked_in_small_forms_and_what_is_unknown_is_enough():
+def test_how_long_a_question_may_take_says_whether_a_model_is_slow_and_what_is_unknown_is_enough():
     laptop, unknown = Abilities(0, False, 250.0, 80.0), Abilities(0, False, 0.0, 0.0)
-    assert laptop.small and 0 < laptop.paths(120.0) < 11 and laptop.paths(1.0) == 0
-    assert not unknown.small and unknown.paths(120.0) == 11
+    assert laptop.is_slow(120.0) and 0 < laptop.paths(120.0) < 11 and laptop.paths(1.0) == 0
+    assert not laptop.is_slow(600.0) and not laptop.is_slow(None)
+    assert not unknown.is_slow(1.0) and unknown.paths(120.0) == 11
 
 
 def test_a_rejected_picture_costs_one_more_request_and_no_call(home, tmp_path):

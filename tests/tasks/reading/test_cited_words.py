@@ -103,7 +103,7 @@ REPORT = written(
 )
 ROWS = {node.id: tuple(row for row in REPORT.rows if row.node_id == node.id) for node in REPORT.nodes}
 PATH = PathText(REPORT.nodes, ROWS, {}, dict.fromkeys((node.id for node in REPORT.nodes), 0.5), frozenset(), {}, frozenset())
-SHOWN = Shown((), {f"n{place}": node for place, node in enumerate(REPORT.nodes, 1)}, seen=frozenset({REPORT.nodes[2].id}))
+SHOWN = Shown((), {f"n{place}": node for place, node in enumerate(REPORT.nodes, 1)}, 0, 0, seen=frozenset({REPORT.nodes[2].id}))
 
 
 def booked_quotes(*cited, answer="41.2", shown=SHOWN):

@@ -170,11 +170,10 @@ def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_says
         assert scene.synthesized().answer == "98 metres", "that of a path, where none was put together"
 
 
-def test_where_the_model_is_required_what_it_did_not_prove_is_not_found(context):
-    with reading(context, Reader({}, instead={"WholeAnswer": UNPROVEN_ANSWER}), (0, 2)) as scene:
-        scene.book.require_model = True
-        found = scene.synthesized()
-    assert found.status is AnswerStatus.NOT_FOUND and UNPROVEN in found.why
+def test_where_rules_quote_the_call_book_says_why_no_answer_of_the_model_counts(context):
+    unproven, none = f"no path answers by itself, and {UNPROVEN}", whole_answer("", kind="none")
+    for reply, place, why in ((UNPROVEN_ANSWER, 0, unproven), (none, 2, "")):
+        assert answered(context, reply, (place,), facts={})[2].unanswered == why
 
 
 SEEN = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.text.standing import LONGEST_GAP, excerpt, find_words, verbatim_terms, without_controls
+from tasks.algorithms.text.standing import LONGEST_GAP, excerpt, find_words, verbatim_terms, without_controls, words_around
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,24 @@ def test_what_stands_on_either_side_of_the_terms_is_kept():
 
 def test_of_two_places_that_hold_the_same_the_first_is_taken_whole():
     assert excerpt("word b c d e f g h word", weights={"word": 1.0}, most_words=3) == "word b c"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "most", "part"),
+    [
+        ("e", 3, "d (e) f"),
+        ("e", 4, "d (e) f g"),
+        ("a", 3, "a b c"),
+        ("h", 3, "f g h."),
+        ("c d", 3, "c d (e)"),
+        ("b c d e", 2, "b c d (e)"),
+        ("d", 99, "a b c d (e) f g h."),
+    ],
+)
+def test_words_are_shown_with_those_around_them_and_all_of_them_in_any_case(wanted, most, part):
+    text = "a b\nc d (e) f\tg h."
+    start, end = find_words(text, wanted)
+    assert words_around(text, start=start, end=end, most_words=most) == part
 
 
 def test_a_text_without_words_has_an_empty_excerpt():
