@@ -106,7 +106,7 @@ def _page_summary(nodes: Sequence[Node], rarity: Mapping[str, float], words: int
         return NO_MEANING
     titles = _distinct(node.content for node in nodes if node.kind is NodeKind.TITLE)
     sentences = [node.summary for node in nodes if node.kind is not NodeKind.TITLE]
-    return titled_summary(above="", titles=titles, sentences=sentences, rarity=rarity, words=words)
+    return titled_summary(titles=titles, sentences=sentences, rarity=rarity, words=words)
 
 
 def _is_meaningless(node: Node) -> bool:

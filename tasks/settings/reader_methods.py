@@ -1,6 +1,7 @@
 """The numbers of the readers that find their own way, each with the paper's beside it where that is another."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from tasks.settings.base import Settings
 
@@ -22,3 +23,24 @@ class WalkSettings(Settings):
     rated: int = 40  # pages that are rated, at most
     everything: bool = False  # every page is rated and none walked to: an ablation
     documents: int = 5  # documents of a large corpus whose pages are walked, at most
+
+
+class MapSettings(Settings):
+    """`map`: three ways to pages, by sections, by text and by figures, and a look around where a part stays open (DMAP)."""
+
+    located: int = 4  # pages by sections, at most; the paper has no bound
+    k: int = 4  # pages by their text, and as many by their figures and tables; the paper: 1 and 4
+    # structure: by sections; without it there is no map, and nothing to look around in
+    paths: tuple[Literal["structure", "text", "visual"], ...] = ("structure", "text", "visual")
+    rounds: int = 1  # times that it is asked whether a part is open; not given in the paper, its code has this
+    documents: int = 3  # documents that are mapped, at most; the paper has one
+    widen_pages: int = 10  # pages around that are read in a round, at most; not given in the paper, its code has this
+
+
+MAP_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    "one page a path": {"ask.map.located": 1, "ask.map.k": 1},
+    "without sections": {"ask.map.paths": ("text", "visual")},
+    "without text": {"ask.map.paths": ("structure", "visual")},
+    "without figures and tables": {"ask.map.paths": ("structure", "text")},
+    "without reflection": {"ask.map.rounds": 0},
+}

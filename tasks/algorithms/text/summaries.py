@@ -108,13 +108,10 @@ def summarize(*, sentences: Sequence[str], rarity: Mapping[str, float], title_wo
     return first_words(" ".join(sentences[place] for place in sorted(chosen)), words)
 
 
-def titled_summary(*, above: str, titles: Sequence[str], sentences: Sequence[str], rarity: Mapping[str, float], words: int) -> str:
-    """Return the titles within a text, in half of the words at most, then the sentences that represent it best.
-
-    `above` is the title over the text, whose words count as title words with those of the titles shown; "" where there is none.
-    """
+def titled_summary(*, titles: Sequence[str], sentences: Sequence[str], rarity: Mapping[str, float], words: int) -> str:
+    """Return the titles within a text, in half of the words at most, then the sentences that represent it best."""
     heading = first_words("; ".join(titles), words // 2)
-    title_words = frozenset(token.lower() for token in tokens_of(f"{above} {heading}"))
+    title_words = frozenset(token.lower() for token in tokens_of(heading))
     body = summarize(sentences=sentences, rarity=rarity, title_words=title_words, words=words - count_words(heading))
     return ": ".join(filter(None, (heading, body)))
 

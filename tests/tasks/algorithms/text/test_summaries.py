@@ -81,16 +81,16 @@ def test_a_summary_is_short_and_never_empty(sentences, words):
     assert count_words(summary.removesuffix(" …")) <= words
 
 
-def test_titles_take_half_of_the_words_and_choose_the_sentence_with_the_title_above():
+def test_titles_take_half_of_the_words_and_choose_the_sentences():
     rarity = dict.fromkeys(("alpha", "beta", "gamma", "delta", "epsilon"), 1.0)
     sentences = ["alpha.", "beta gamma.", "delta epsilon."]
     about = {"sentences": sentences, "rarity": rarity, "words": 5}
-    assert titled_summary(above="", titles=["Some", "Delta", "More"], **about) == "Some; Delta …: delta epsilon."
-    assert titled_summary(above="", titles=["Delta"], **about) == "Delta: beta gamma. delta epsilon."
-    assert titled_summary(above="Epsilon", titles=["Other", "Things"], **about) == "Other; Things: alpha. delta epsilon."
-    assert titled_summary(above="Epsilon", titles=[], **(about | {"sentences": []})) == ""
+    assert titled_summary(titles=["Some", "Delta", "More"], **about) == "Some; Delta …: delta epsilon."
+    assert titled_summary(titles=["Delta"], **about) == "Delta: beta gamma. delta epsilon."
+    assert titled_summary(titles=["Epsilon", "Things"], **about) == "Epsilon; Things: alpha. delta epsilon."
+    assert titled_summary(titles=[], **(about | {"sentences": []})) == ""
 
 
 def test_ideographs_in_titles_take_room_as_words_do():
-    heading = titled_summary(above="", titles=["河流和湖泊的水位变化"], sentences=["one two three four."], rarity={}, words=8)
+    heading = titled_summary(titles=["河流和湖泊的水位变化"], sentences=["one two three four."], rarity={}, words=8)
     assert heading == "河流和湖泊的水位 …: one two three …"
