@@ -18,7 +18,7 @@ from tasks.algorithms.second_opinion import best_pages
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.readers.pages import Pages, counted, equal_paths
-from tasks.readers.section_maps import map_of, named_pages, sections_for
+from tasks.readers.section_maps import maps_of, named_pages, sections_for
 from tasks.readers.whole_documents import ranked_documents
 from tasks.reading.rules import ExtractiveReader, listed
 from tasks.reading.way import Way
@@ -67,7 +67,7 @@ def locate(question: Question, graph: CandidateGraph, scores: NodeScores, contex
     settings, pages = context.settings.map, Pages.of(graph)
     if STRUCTURE not in settings.paths:
         return MapSearch(pages, {}, {})
-    maps = {document: map_of(document, context) for document in ranked_documents(graph, scores)[: settings.documents]}
+    maps = {mapped.document_id: mapped for mapped in maps_of(ranked_documents(graph, scores)[: settings.documents], context)}
     named = named_pages(pages, graph, scores)
     sections = sections_for(question, tuple(maps.values()), graph, scores, context)
     groups = [("what the question names", named)]

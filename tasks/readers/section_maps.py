@@ -1,6 +1,8 @@
 """The maps of the best documents, made when they are first asked of, and where on them the question points to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 
@@ -19,22 +21,29 @@ SECTIONS, PAGES_EACH = 2, 2
 """Sections that are taken by their nodes, and pages of each section: four pages, as many as of each other path."""
 
 
-def map_of(document: str, context: AskContext) -> DocumentMap:
-    """Return the map of a document, whole whatever part of it is asked of; made once for a snapshot."""
-    return context.snapshot.view.remembered(("map", document), lambda: _made(document, context))
+def maps_of(documents: Sequence[str], context: AskContext) -> tuple[DocumentMap, ...]:
+    """Return the maps of the documents by their ids, each whole whatever part of it is asked of; made once for a snapshot.
+
+    They are made together: what takes time is to ask the catalog for an outline, one or several.
+    """
+    ordered = tuple(sorted(documents))
+    return context.snapshot.view.remembered(("maps", ordered), lambda: tuple(_made(ordered, context)))
 
 
-def _made(document: str, context: AskContext) -> DocumentMap:
+def _made(documents: Sequence[str], context: AskContext) -> Iterator[DocumentMap]:
     snapshot, adjacency = context.snapshot, context.snapshot.view.adjacency
-    place = int(np.searchsorted(adjacency.document_ids, bytes.fromhex(document)))
-    positions = np.flatnonzero(adjacency.documents == place)
-    sections = snapshot.view.columns.take(positions, ["section_id"])["section_id"]
-    return map_document(
-        document_id=document,
-        page_count=next(record.pages for record in snapshot.documents() if record.id == document),
-        sections=snapshot.sections_of([document]),
-        lying=zip(adjacency.pages[positions].tolist(), sections.tolist(), strict=True),
-    )
+    counts = {record.id: record.pages for record in snapshot.documents()}
+    outlines = {document: list(part) for document, part in groupby(snapshot.sections_of(documents), attrgetter("document_id"))}
+    for document in documents:
+        place = np.searchsorted(adjacency.document_ids, bytes.fromhex(document))
+        positions = np.flatnonzero(adjacency.documents == place)
+        sections = snapshot.view.columns.take(positions, ["section_id"])["section_id"]
+        yield map_document(
+            document_id=document,
+            page_count=counts[document],
+            sections=outlines.get(document, ()),
+            lying=zip(adjacency.pages[positions].tolist(), sections.tolist(), strict=True),
+        )
 
 
 def heights_on(maps: Sequence[DocumentMap], graph: CandidateGraph, scores: NodeScores, context: AskContext) -> list[NodeHeights]:

@@ -11,6 +11,9 @@ from storage.records.documents import Modality, NodeKind
 from storage.runs.answers import without_words
 from tasks.reading.rules import ExtractiveReader
 from tasks.report.write import render_report
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import changed
+from tasks.settings.reader_methods import MAP_ABLATIONS
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
 from tests.storage.worlds import document_id
 
@@ -168,17 +171,30 @@ def test_of_a_large_corpus_its_best_documents_are_mapped_whole_or_as_far_as_they
     }
 
 
+@pytest.mark.parametrize(("name", "gone"), [("without text", "by their text"), ("without figures and tables", "by their figures")])
+def test_an_ablation_takes_its_path_away(context, name, gone):
+    settings = changed(AllSettings(), MAP_ABLATIONS[name]).ask.map
+    trace = mapped(context, **dict(settings)).trace
+    assert [step.kind for step in trace].count(TraceKind.SEARCH) == 1
+    assert not [step for step in trace if step.kind is TraceKind.SEARCH and gone in step.asked]
+
+
+def test_the_ablations_change_the_method_each_in_another_way():
+    varied = [changed(AllSettings(), change) for change in ({}, *MAP_ABLATIONS.values())]
+    assert len({settings.model_dump_json() for settings in varied}) == len(MAP_ABLATIONS) + 1
+
+
 def test_only_the_best_documents_have_a_map(context):
     answer = mapped(context, QUESTION, documents=1)
     assert {place.document.id for place in answer.trace[0].pages} == {document_id("paper")}
-    found = [step for step in answer.trace if step.kind is TraceKind.SEARCH]
-    assert {place.document.id for step in found for place in step.pages} >= {document_id("paper")}
+    both = mapped(context, "Which languages has the wall?")
+    assert len({place.document.id for place in both.trace[0].pages}) == 2
 
 
 def test_the_map_of_a_document_is_made_once(context, monkeypatch):
     mapped(context)
     monkeypatch.setattr("tasks.readers.section_maps.map_document", None)
-    assert mapped(context, ABOUT_WORKS, documents=1).trace[0].found
+    assert mapped(context).trace[0].found
 
 
 @dataclass(frozen=True, slots=True)
