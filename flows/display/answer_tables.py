@@ -7,7 +7,7 @@ from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, was_withheld, words_of
-from tasks.reading.way import way_lines
+from tasks.routing.way import way_lines
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",

@@ -30,7 +30,7 @@ from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, Pag
 from tasks.lineage.runs import sum_of_calls, sum_of_steps
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
-from tasks.reading.way import way_lines
+from tasks.routing.way import way_lines
 from tasks.watching.markdown import as_text
 
 SHOWN = 10

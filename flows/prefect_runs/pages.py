@@ -39,8 +39,8 @@ from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
-from tasks.reading.way import way_lines
 from tasks.report.write import KeptReport, keep_report
+from tasks.routing.way import way_lines
 from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
 

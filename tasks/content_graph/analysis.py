@@ -8,7 +8,7 @@ from typing import Literal
 from storage.records.documents import Modality, Node, NodeKind, Page, TableRow
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS
 from tasks.algorithms.text.keywords import document_phrases, keywords_of
-from tasks.algorithms.text.summaries import is_meaningless_text, summarize, titled_summary
+from tasks.algorithms.text.summaries import is_meaningless_text, summarize
 from tasks.algorithms.text.words import first_words, sentences_of, tokens_of, word_rarity
 from tasks.settings.ingest import AnalysisSettings
 
@@ -106,7 +106,10 @@ def _page_summary(nodes: Sequence[Node], rarity: Mapping[str, float], words: int
         return NO_MEANING
     titles = _distinct(node.content for node in nodes if node.kind is NodeKind.TITLE)
     sentences = [node.summary for node in nodes if node.kind is not NodeKind.TITLE]
-    return titled_summary(above="", titles=titles, sentences=sentences, rarity=rarity, words=words)
+    heading = first_words("; ".join(titles), words // 2)
+    title_words = frozenset(token.lower() for token in tokens_of(heading))
+    body = summarize(sentences=sentences, rarity=rarity, title_words=title_words, words=words - len(heading.split()))
+    return ": ".join(filter(None, (heading, body)))
 
 
 def _is_meaningless(node: Node) -> bool:

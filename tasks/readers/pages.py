@@ -1,6 +1,6 @@
 """The pages of a question's candidates: numbered, named, what of the question stands on each, and all of it to be read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +41,16 @@ class Pages:
     def places(self, pages: Iterable[int], context: AskContext) -> tuple[PagePlace, ...]:
         return tuple(PagePlace(context.names[self.keys[page][0]], self.keys[page][1]) for page in pages)
 
-    def whole(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> tuple[ChosenPath, ...]:
-        """Return a path for each of these pages: all its nodes, in reading order."""
+    def in_reading_order(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> list[list[int]]:
+        """Return the nodes of each of these pages."""
         adjacency = context.snapshot.view.adjacency
         found = [np.flatnonzero(self.of_nodes == page) for page in pages]
         ordinals = [adjacency.ordinals[adjacency.positions_of([graph.ids[node] for node in nodes])] for nodes in found]
-        ordered = [nodes[np.argsort(order, kind="stable")].tolist() for nodes, order in zip(found, ordinals, strict=True)]
-        return tuple(ChosenPath(tuple(nodes), flow=1.0, share=1.0 / len(ordered)) for nodes in ordered)
+        return [nodes[np.argsort(order, kind="stable")].tolist() for nodes, order in zip(found, ordinals, strict=True)]
+
+    def whole(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> tuple[ChosenPath, ...]:
+        """Return a path for each of these pages: all its nodes, in reading order."""
+        return equal_paths(self.in_reading_order(pages, graph, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ class StemsOnPages:
             counts[:, stems.index(NAMED_PLACE)] = [name in scores.named for name in graph.ids]
         weights = [weight * (2.0 if stem in names else 1.0) for stem, weight in scores.rarity.items()]
         return cls(stems, sums_by_page(values=counts, pages=pages.of_nodes) > 0, term_shares(weights), texts.words)
+
+
+def equal_paths(nodes: Sequence[Sequence[int]]) -> tuple[ChosenPath, ...]:
+    """Return each group of nodes as a path; all have the same share."""
+    return tuple(ChosenPath(tuple(group), flow=1.0, share=1.0 / len(nodes)) for group in nodes)
 
 
 def counted(number: int, thing: str) -> str:

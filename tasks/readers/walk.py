@@ -17,8 +17,8 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import own_vectors
 from tasks.readers.pages import Pages, StemsOnPages, counted
-from tasks.reading.way import Way
 from tasks.routing.paths import ChosenPath
+from tasks.routing.way import Way
 
 MISFIT = 0.5
 """What is left of the share of a page without the number, date or name that is asked for."""

@@ -27,11 +27,15 @@ async def find_documents(question: Question, context: AskContext, *, most: int) 
 
 def best_documents(graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int) -> tuple[str, ...]:
     """Return the documents of the best pages, in the order of these, as many as are taken whole together."""
-    ranked = dict.fromkeys(document for (document, _page), _score in page_ranking(graph, scores))
     nodes = {record.id: record.nodes for record in context.snapshot.documents()}
-    chosen = tuple(ranked)[:most]
+    chosen = ranked_documents(graph, scores)[:most]
     held = np.cumsum([nodes[document] for document in chosen])
     return chosen[: int(np.searchsorted(held, context.settings.candidates.whole_limit, side="right"))]
+
+
+def ranked_documents(graph: CandidateGraph, scores: NodeScores) -> tuple[str, ...]:
+    """Return all documents with candidates in the order of their best pages."""
+    return tuple(dict.fromkeys(document for (document, _page), _score in page_ranking(graph, scores)))
 
 
 @question_step("documents", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})

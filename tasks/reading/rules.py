@@ -123,10 +123,8 @@ class ExtractiveReader:
         self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], _verdict: Verdict | None
     ) -> Synthesis:
         """Put the quotes together that speak to the parts of the question, the best first; note what nothing was found for."""
-        found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
         unnamed = lost_names(question, readings)
-        parts = list(parts_of(question, rarity, self.settings.context_share))
-        answers = self._answers(question, parts, list(found.values()), rarity)
+        answers = self.answered_parts(question, readings, rarity)
         best = in_order(answers)[: self.settings.quotes]
         if not best:
             return not_found(unnamed)
@@ -143,6 +141,12 @@ class ExtractiveReader:
             why=f"{counted} words with the question{differing}",
             notes=tuple(missing),
         )
+
+    def answered_parts(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> list[PartAnswer]:
+        """Return what the quotes of all readings answer, part by part."""
+        found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
+        parts = list(parts_of(question, rarity, self.settings.context_share))
+        return self._answers(question, parts, list(found.values()), rarity)
 
     def _answers(
         self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]

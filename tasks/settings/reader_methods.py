@@ -38,5 +38,27 @@ WALK_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
     **{f"{pages} pages": {"ask.walk.pages": pages} for pages in (1, 5)},
 }
 
-READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"walk": WALK_ABLATIONS}
+
+class MapSettings(Settings):
+    """`map`: three ways to pages, by sections, by text and by figures, and a look around where a part stays open (DMAP)."""
+
+    located: int = 4  # pages by sections, at most; the paper has no bound
+    k: int = 4  # pages by their text, and as many by their figures and tables; the paper: 1 and 4
+    # structure: by sections; without it there is no map, and nothing to look around in
+    paths: tuple[Literal["structure", "text", "visual"], ...] = ("structure", "text", "visual")
+    rounds: int = 1  # times that it is asked whether a part is open; not given in the paper, its code has this
+    documents: int = 3  # documents that are mapped, at most; the paper has one
+    widen_pages: int = 10  # pages around that are read in a round, at most; not given in the paper, its code has this
+
+
+MAP_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    "one page a path": {"ask.map.located": 1, "ask.map.k": 1},
+    "without sections": {"ask.map.paths": ("text", "visual")},
+    "without text": {"ask.map.paths": ("structure", "visual")},
+    "without figures and tables": {"ask.map.paths": ("structure", "text")},
+    "without reflection": {"ask.map.rounds": 0},
+}
+
+
+READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"map": MAP_ABLATIONS, "walk": WALK_ABLATIONS}
 """What each reader that finds its own way is measured without; `flow` and `top-k` share the ablations of the scores."""

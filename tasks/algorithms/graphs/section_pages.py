@@ -1,51 +1,79 @@
 """Pages by their sections: the best pages of the best sections, and the pages around those that did not do."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from heapq import nlargest
-from statistics import fmean
+from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, require_range
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 from tasks.algorithms.graphs.section_tree import DocumentMap, PageKey
 from tasks.algorithms.second_opinion import best_pages
 
 
-def locate_pages(
-    maps: Sequence[DocumentMap], heights: Sequence[FloatArray], *, best_nodes: int, sections: int, pages_each: int
-) -> tuple[PageKey, ...]:
-    """Return the best `pages_each` pages of the best `sections` sections of these documents, the best first, none twice.
+@dataclass(frozen=True, slots=True)
+class NodeHeights:
+    """Nodes of a document (n,): the place of the section of each, its page, and its height h, at least 0."""
+
+    homes: IntArray
+    pages: IntArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedSection:
+    """A section of a document by its place, and the best of its pages, the best first."""
+
+    document_id: str
+    place: int
+    pages: tuple[int, ...]
+
+
+def locate_sections(
+    maps: Sequence[DocumentMap],
+    nodes: Sequence[NodeHeights],
+    *,
+    said: Sequence[Collection[int]],
+    best_nodes: int,
+    sections: int,
+    pages_each: int,
+) -> tuple[LocatedSection, ...]:
+    """Return the sections that are `said`, by their places in each map, then the `sections` best others, with their best pages.
 
     A section is as good as the mean of the `best_nodes` best of its own nodes, or of all where it has fewer: with the nodes of the
     sections under it none would ever stand behind one of these. What stands under no section counts as one, so that a document
     without an outline has pages, too. Equal ones go by document and reading order; what has no height is never taken.
 
-    `heights` are for each map (n,), h of its nodes in the order of the map, at least 0; else ValueError.
+    `nodes` are those at hand of each map; ValueError where a height is negative or none.
     """
-    ranked: list[tuple[float, str, int, int]] = []
-    for number, (mapped, values) in enumerate(zip(maps, heights, strict=True)):
-        require_range(name="heights", values=values, low=0.0, high=np.inf)
-        own = defaultdict[int, list[float]](list)
-        for home, height in zip(mapped.homes, values.tolist(), strict=True):
-            own[home].append(height)
-        means = {place: fmean(nlargest(best_nodes, group)) for place, group in own.items()}
-        ranked += [(-mean, mapped.document_id, place, number) for place, mean in means.items() if mean > 0]
-    found: dict[PageKey, None] = {}
-    for _, document, place, number in sorted(ranked)[:sections]:
-        best = best_section_pages(maps[number], place, heights=heights[number], count=pages_each)
-        found |= dict.fromkeys((document, page) for page in best)
-    return tuple(found)
+    ranked: list[tuple[bool, float, str, int, int]] = []
+    for number, (mapped, found, chosen) in enumerate(zip(maps, nodes, said, strict=True)):
+        require_range(name="heights", values=found.values, low=0.0, high=np.inf)
+        means = section_heights(found, sections=len(mapped.sections), best_nodes=best_nodes)
+        high = np.flatnonzero(means > 0).tolist()
+        ranked += [(place not in chosen, -float(means[place]), mapped.document_id, place, number) for place in high]
+    most = sections + sum(not other for other, *_ in ranked)
+    return tuple(
+        LocatedSection(document, place, best_section_pages(maps[number], place, nodes=nodes[number], count=pages_each))
+        for _, _, document, place, number in sorted(ranked)[:most]
+    )
 
 
-def best_section_pages(mapped: DocumentMap, place: int, *, heights: FloatArray, count: int) -> list[int]:
+def section_heights(nodes: NodeHeights, *, sections: int, best_nodes: int) -> FloatArray:
+    """Return the mean of the `best_nodes` highest nodes of each section (S,), of all where it has fewer, 0 where it has none."""
+    order = np.lexsort((-nodes.values, nodes.homes))
+    homes = nodes.homes[order]
+    best = np.arange(len(homes)) - np.searchsorted(homes, homes) < best_nodes
+    sums = np.bincount(homes[best], weights=nodes.values[order][best], minlength=sections)
+    return np.asarray(sums / np.maximum(np.bincount(homes[best], minlength=sections), 1))
+
+
+def best_section_pages(mapped: DocumentMap, place: int, *, nodes: NodeHeights, count: int) -> tuple[int, ...]:
     """Return the `count` pages of a section whose best node is highest and above 0, the best first, equal ones by number.
 
-    `heights` (n,) are those of all nodes of the map: a page counts whole, whatever section its best node stands in.
+    A page counts whole, whatever section its best node stands in.
     """
-    pages = np.array([node.page for node in mapped.nodes], dtype=np.int64)
-    inside = np.isin(pages, mapped.sections[place].pages)
-    return [int(page) for page in best_pages(scores=heights[inside], pages=pages[inside], count=count)]
+    inside = np.isin(nodes.pages, mapped.sections[place].pages)
+    return tuple(best_pages(scores=nodes.values[inside], pages=nodes.pages[inside], count=count).tolist())
 
 
 def widened(

@@ -108,17 +108,6 @@ def summarize(*, sentences: Sequence[str], rarity: Mapping[str, float], title_wo
     return first_words(" ".join(sentences[place] for place in sorted(chosen)), words)
 
 
-def titled_summary(*, above: str, titles: Sequence[str], sentences: Sequence[str], rarity: Mapping[str, float], words: int) -> str:
-    """Return the titles within a text, in half of the words at most, then the sentences that represent it best.
-
-    `above` is the title over the text, whose words count as title words with those of the titles shown; "" where there is none.
-    """
-    heading = first_words("; ".join(titles), words // 2)
-    title_words = frozenset(token.lower() for token in tokens_of(f"{above} {heading}"))
-    body = summarize(sentences=sentences, rarity=rarity, title_words=title_words, words=words - count_words(heading))
-    return ": ".join(filter(None, (heading, body)))
-
-
 def _score(content: frozenset[str], weights: Mapping[str, float]) -> float:
     # Sorted: a sum of floats depends on its order, and the order of a set on the process.
     return sum(weights[word] for word in sorted(content)) / sqrt(len(content) or 1)

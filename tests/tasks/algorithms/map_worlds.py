@@ -1,9 +1,11 @@
 """Maps of documents for the tests: a tree of three levels, and outlines drawn at random."""
 
+import numpy as np
 from hypothesis import strategies as st
 
-from storage.records.documents import NodeKind, Section
-from tasks.algorithms.graphs.section_tree import MappedNode, map_document
+from storage.records.documents import Section
+from tasks.algorithms.graphs.section_pages import NodeHeights
+from tasks.algorithms.graphs.section_tree import map_document
 
 TREE = (("One", None), ("One one", 0), ("One one one", 1), ("One one two", 1), ("One two", 0), ("Two", None))
 """Titles and the places of their parents."""
@@ -23,26 +25,20 @@ def make_sections(tree, document="d"):
     ]
 
 
-def make_nodes(lying, kinds=(), summaries=()):
-    """Make the nodes of (section, page), paragraphs without words but for the kinds and summaries given by place."""
-    kinds, summaries = dict(kinds), dict(summaries)
-    return [
-        MappedNode(
-            id=f"n{place}",
-            ordinal=place,
-            page=page,
-            kind=kinds.get(place, NodeKind.PARAGRAPH),
-            section_id=None if section is None else f"s{section}",
-            summary=summaries.get(place, ""),
-            label="",
-        )
-        for place, (section, page) in enumerate(lying)
-    ]
+def make_map(tree=TREE, lying=LYING, *, pages=12, document="d"):
+    return map_document(document_id=document, page_count=pages, sections=make_sections(tree, document), lying=under(lying))
 
 
-def make_map(tree=TREE, lying=LYING, *, pages=12, document="d", **of_nodes):
-    return map_document(
-        document_id=document, page_count=pages, sections=make_sections(tree, document), nodes=make_nodes(lying, **of_nodes)
+def under(lying):
+    """Return the page of each node and the id of its section."""
+    return [(page, None if section is None else f"s{section}") for section, page in lying]
+
+
+def heights_of(lying, values):
+    return NodeHeights(
+        homes=np.array([0 if section is None else section + 1 for section, _ in lying], dtype=np.int64),
+        pages=np.array([page for _, page in lying], dtype=np.int64),
+        values=np.array(values, dtype=float),
     )
 
 

@@ -5,17 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.graphs.section_pages import best_section_pages, locate_pages, widened
-from tests.tasks.algorithms.map_worlds import make_map, outlines
+from tasks.algorithms.graphs.section_pages import best_section_pages, locate_sections, section_heights, widened
+from tests.tasks.algorithms.map_worlds import LYING, TREE, heights_of, make_map, outlines
 
 NONE, ONE, ONE_ONE, FIRST, SECOND, ONE_TWO, TWO = [0.0], [0.0], [0.0], [0.0, 0.2], [0.9, 0.6, 0.3], [0.7], [0.75, 0.75, 0.75, 0.1]
 HEIGHTS = np.array([*NONE, *ONE, *ONE_ONE, *FIRST, *SECOND, *ONE_TWO, *TWO])
 """Of the nodes of the tree of three levels."""
 
 
-def located(*worlds, best_nodes=3, sections=2, pages_each=2):
-    maps, heights = [world[0] for world in worlds], [np.array(world[1], dtype=float) for world in worlds]
-    return locate_pages(maps, heights, best_nodes=best_nodes, sections=sections, pages_each=pages_each)
+def world(values=HEIGHTS, tree=TREE, lying=LYING, *, pages=12, document="d"):
+    """A document's map and the heights of its nodes."""
+    return make_map(tree, lying, pages=pages, document=document), heights_of(lying, values)
+
+
+def located(*worlds, said=None, best_nodes=3, sections=2, pages_each=2):
+    """The pages of the located sections, each once, with their document."""
+    maps, nodes = [world[0] for world in worlds], [world[1] for world in worlds]
+    found = locate_sections(
+        maps, nodes, said=said or [()] * len(maps), best_nodes=best_nodes, sections=sections, pages_each=pages_each
+    )
+    return tuple(dict.fromkeys((section.document_id, page) for section in found for page in section.pages))
 
 
 def pages_of(keys, document="d"):
@@ -32,60 +41,76 @@ def around(*pages, seen=(), nearest=4, most=10):
 
 def test_the_best_sections_by_the_mean_of_their_three_best_nodes():
     # "Two" 0.75 (its 0.1 does not count), "One two" 0.7, "One one two" 0.6; of equal pages the first.
-    assert pages_of(located((make_map(), HEIGHTS))) == [8, 9, 7]
-    assert pages_of(located((make_map(), HEIGHTS), sections=3)) == [8, 9, 7, 4, 5]
-    assert pages_of(located((make_map(), HEIGHTS), pages_each=3)) == [8, 9, 10, 7]
+    assert pages_of(located(world())) == [8, 9, 7]
+    assert pages_of(located(world(), sections=3)) == [8, 9, 7, 4, 5]
+    assert pages_of(located(world(), pages_each=3)) == [8, 9, 10, 7]
     # By its best node alone "One one two" is the first.
-    assert pages_of(located((make_map(), HEIGHTS), best_nodes=1)) == [4, 5, 8, 9]
+    assert pages_of(located(world(), best_nodes=1)) == [4, 5, 8, 9]
 
 
 def test_the_pages_of_a_section_are_those_of_its_subsections_too_and_count_whole():
     heights = HEIGHTS.copy()
     heights[2] = 1.0  # "One one" on page 2 has no other node; page 4 is its subsection's
-    assert pages_of(located((make_map(), heights), sections=1)) == [2, 4]
-    assert best_section_pages(make_map(), 2, heights=heights, count=9) == [2, 4, 5, 6, 3]
+    assert pages_of(located(world(heights), sections=1)) == [2, 4]
+    assert best_section_pages(make_map(), 2, nodes=heights_of(LYING, heights), count=9) == (2, 4, 5, 6, 3)
     # Of two sections on page 1 the one is located by its node, and the page by the other's.
-    mapped = make_map([("A", None), ("B", None)], [(0, 1), (0, 2), (1, 1)], pages=2)
-    assert best_section_pages(mapped, 1, heights=np.array([0.1, 0.5, 0.8]), count=2) == [1, 2]
+    mapped, nodes = world([0.1, 0.5, 0.8], [("A", None), ("B", None)], [(0, 1), (0, 2), (1, 1)], pages=2)
+    assert best_section_pages(mapped, 1, nodes=nodes, count=2) == (1, 2)
 
 
 def test_no_page_is_located_twice_and_nothing_where_nothing_is_high():
     heights = HEIGHTS.copy()
     heights[2:5] = 1.0, 1.0, 0.2  # "One one" and its first part share page 2
-    assert pages_of(located((make_map(), heights))) == [2, 4, 8, 9]
-    assert pages_of(located((make_map(), heights), sections=3)) == [2, 4, 8, 9, 7]
-    assert located((make_map(), np.zeros(13))) == ()
+    assert pages_of(located(world(heights))) == [2, 4, 8, 9]
+    assert pages_of(located(world(heights), sections=3)) == [2, 4, 8, 9, 7]
+    assert located(world(np.zeros(13))) == ()
     # Only A is high: B is not taken for want of another, though page 3 has a node of A.
     lying = [(0, 1), (0, 2), (0, 3), (1, 3)]
-    assert pages_of(located((make_map([("A", None), ("B", None)], lying, pages=3), [0.75, 0.5, 0.25, 0.0]))) == [1, 2]
+    assert pages_of(located(world([0.75, 0.5, 0.25, 0.0], [("A", None), ("B", None)], lying, pages=3))) == [1, 2]
 
 
 def test_a_document_without_outline_has_pages_by_its_root():
-    assert pages_of(located((make_map([], [(None, 1), (None, 3), (None, 2)], pages=3), [0.1, 0.5, 0.3]))) == [3, 2]
-    assert located((make_map([], [], pages=3), [])) == ()
+    assert pages_of(located(world([0.1, 0.5, 0.3], [], [(None, 1), (None, 3), (None, 2)], pages=3))) == [3, 2]
+    assert located(world([], [], [], pages=3)) == ()
     assert located() == ()
 
 
 def test_sections_of_several_documents_stand_in_one_order():
-    other = make_map([("A", None)], [(0, 1), (0, 2)], pages=2, document="a")
-    third = make_map([("B", None)], [(0, 1)], pages=1, document="e")
-    worlds = [(third, [0.72]), (make_map(), HEIGHTS), (other, [0.75, 0.75])]
+    other = world([0.75, 0.75], [("A", None)], [(0, 1), (0, 2)], pages=2, document="a")
+    third = world([0.72], [("B", None)], [(0, 1)], pages=1, document="e")
+    worlds = [third, world(), other]
     assert located(*worlds) == (("a", 1), ("a", 2), ("d", 8), ("d", 9))
     assert located(*worlds, sections=3)[4:] == (("e", 1),)
     assert located(*worlds[::-1]) == located(*worlds)
 
 
+def test_sections_that_are_said_come_first_and_take_nobodys_place():
+    assert pages_of(located(world(), said=[{3}])) == [3, 8, 9, 7]  # "One one one" 0.1, then the two best
+    assert pages_of(located(world(), said=[{5, 6}], sections=0)) == [8, 9, 7], "among them the best first"
+    assert pages_of(located(world(), said=[{1, 2}])) == [8, 9, 7], "what has no height is not taken for its title"
+
+
+@given(outlines(), st.data())
+def test_a_section_is_the_mean_of_its_best_nodes_as_worked_one_by_one(outline, data):
+    tree, lying, _pages = outline
+    values = data.draw(st.lists(st.sampled_from([0.0, 0.125, 0.5, 1.0]), min_size=len(lying), max_size=len(lying)))
+    nodes = heights_of(lying, values)
+    for place, height in enumerate(section_heights(nodes, sections=len(tree) + 1, best_nodes=2)):
+        own = sorted(value for value, home in zip(values, nodes.homes, strict=True) if home == place)[-2:]
+        assert height == (sum(own) / len(own) if own else 0.0)
+
+
 @pytest.mark.parametrize("wrong", [np.nan, -0.1, np.inf])
 def test_heights_that_are_none_are_refused(wrong):
     with pytest.raises(ValueError, match="heights must be finite, from 0 to inf"):
-        located((make_map([], [(None, 1)], pages=1), [wrong]))
+        located(world([wrong], [], [(None, 1)], pages=1))
 
 
 @given(outlines(), st.data())
 def test_the_first_page_is_the_best_of_the_best_section(outline, data):
     tree, lying, pages = outline
     heights = data.draw(st.lists(st.sampled_from([0.0, 0.125, 0.25, 0.75]), min_size=len(lying), max_size=len(lying)))
-    found = pages_of(located((make_map(tree, lying, pages=pages), heights)))
+    found = pages_of(located(world(heights, tree, lying, pages=pages)))
     assert len(found) == len(set(found)) <= 4
     assert bool(found) == any(heights)
     best = {page: max(h for (_, on), h in zip(lying, heights, strict=True) if on == page) for page in {page for _, page in lying}}

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.text.summaries import is_meaningless_text, summarize, titled_summary
+from tasks.algorithms.text.summaries import is_meaningless_text, summarize
 from tasks.algorithms.text.words import count_words
 
 ENTRY = "Smith, J. and Doe, A. (2019). A study of rivers. Journal of Water, vol. 3, pp. 12-19."
@@ -79,18 +79,3 @@ def test_a_summary_is_short_and_never_empty(sentences, words):
     summary = summarize(sentences=sentences, rarity={}, title_words=(), words=words)
     assert summary
     assert count_words(summary.removesuffix(" …")) <= words
-
-
-def test_titles_take_half_of_the_words_and_choose_the_sentence_with_the_title_above():
-    rarity = dict.fromkeys(("alpha", "beta", "gamma", "delta", "epsilon"), 1.0)
-    sentences = ["alpha.", "beta gamma.", "delta epsilon."]
-    about = {"sentences": sentences, "rarity": rarity, "words": 5}
-    assert titled_summary(above="", titles=["Some", "Delta", "More"], **about) == "Some; Delta …: delta epsilon."
-    assert titled_summary(above="", titles=["Delta"], **about) == "Delta: beta gamma. delta epsilon."
-    assert titled_summary(above="Epsilon", titles=["Other", "Things"], **about) == "Other; Things: alpha. delta epsilon."
-    assert titled_summary(above="Epsilon", titles=[], **(about | {"sentences": []})) == ""
-
-
-def test_ideographs_in_titles_take_room_as_words_do():
-    heading = titled_summary(above="", titles=["河流和湖泊的水位变化"], sentences=["one two three four."], rarity={}, words=8)
-    assert heading == "河流和湖泊的水位 …: one two three …"

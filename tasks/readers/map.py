@@ -1,0 +1,204 @@
+"""`map`: pages by sections, by text and by figures; where a part of the question stays open, the pages around them on the map."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.graph.candidates import MODALITIES, CandidateGraph
+from storage.records.answers import PagePlace, TraceKind
+from storage.records.documents import Modality
+from tasks.algorithms.arrays import BoolArray
+from tasks.algorithms.graphs.section_pages import LocatedSection, widened
+from tasks.algorithms.graphs.section_tree import DocumentMap, PageKey
+from tasks.algorithms.rank_fusion import fuse_rankings
+from tasks.algorithms.second_opinion import best_pages
+from tasks.asking.question import AskContext, question_step
+from tasks.asking.records import NodeScores, PathReading, Question
+from tasks.readers.pages import Pages, counted, equal_paths
+from tasks.readers.section_maps import maps_of, named_pages, sections_for
+from tasks.readers.whole_documents import ranked_documents
+from tasks.reading.rules import ExtractiveReader, listed
+from tasks.routing.paths import ChosenPath
+from tasks.routing.way import Way
+
+STRUCTURE = "structure"
+NEAREST = 4
+"""Pages around one that are taken from its section, and from the section above, at most: most evidence stands within four pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapSearch:
+    """A search on its way: the pages of each path, the best first, and the groups of nodes that are read.
+
+    `maps` are by document; `around` are the pages by which the search was widened, `open` the parts of the question that what was
+    read does not answer.
+    """
+
+    pages: Pages
+    maps: Mapping[str, DocumentMap]
+    found: Mapping[str, tuple[PageKey, ...]]
+    around: tuple[PageKey, ...] = ()
+    groups: tuple[Sequence[int], ...] = ()
+    open: tuple[str, ...] = ()
+    way: Way = field(default_factory=Way)
+
+    @property
+    def paths(self) -> tuple[ChosenPath, ...]:
+        return equal_paths(self.groups)
+
+    @property
+    def rankings(self) -> tuple[tuple[PageKey, ...], ...]:
+        """The pages that it looked at, by path; those around are of the path that located them."""
+        return tuple(keys + self.around * (name == STRUCTURE) for name, keys in self.found.items())
+
+    def is_read(self, readings: Sequence[PathReading]) -> bool:
+        return len(readings) == len(self.groups)
+
+    def hash(self) -> Mapping[str, str]:
+        return {"pages": hash_bytes(repr(self.rankings).encode()), "open": hash_bytes(repr(self.open).encode())}
+
+
+@question_step("locate", MapSearch.hash)
+def locate(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> MapSearch:
+    """Find pages by what the question names, and by the sections of the best documents; without that path there is no map."""
+    settings, pages = context.settings.map, Pages.of(graph)
+    if STRUCTURE not in settings.paths:
+        return MapSearch(pages, {}, {})
+    maps = {mapped.document_id: mapped for mapped in maps_of(ranked_documents(graph, scores)[: settings.documents], context)}
+    named = named_pages(pages, graph, scores)
+    sections = sections_for(question, tuple(maps.values()), graph, scores, context)
+    groups = [("what the question names", named)]
+    groups += [(_title(maps, one), tuple((one.document_id, page) for page in one.pages)) for one in sections]
+    located = tuple(dict.fromkeys(chain(*(keys for _what, keys in groups))))[: settings.located]
+    found = [f"{what} on {_pages(inside)}" for what, keys in groups if (inside := [key for key in keys if key in located])]
+    way = Way().then(TraceKind.LOCATE, question.text, "; ".join(found) or "nothing", pages=_places(located, context))
+    return MapSearch(pages, maps, {STRUCTURE: located}, way=way)
+
+
+def _title(maps: Mapping[str, DocumentMap], section: LocatedSection) -> str:
+    title = maps[section.document_id].sections[section.place].title
+    return f'section "{title}"' if title else "text under no title"
+
+
+def _pages(keys: Sequence[PageKey]) -> str:
+    return f"page{'s' * (len(keys) != 1)} {', '.join(str(page) for _document, page in keys)}"
+
+
+def _places(keys: Sequence[PageKey], context: AskContext) -> tuple[PagePlace, ...]:
+    return tuple(PagePlace(context.names[document], page) for document, page in keys)
+
+
+@question_step("three-paths", MapSearch.hash)
+def take_paths(_question: Question, graph: CandidateGraph, scores: NodeScores, search: MapSearch, context: AskContext) -> MapSearch:
+    """Take the best pages by their text, and by their figures and tables; read these with the located ones."""
+    settings, pages, visual = context.settings.map, search.pages, is_visual(graph)
+    found, way = dict(search.found), search.way
+    for name, nodes, what in (("text", ~visual, "text"), ("visual", visual, "figures and tables")):
+        if name in settings.paths:
+            best = best_pages(scores=scores.combined[nodes], pages=pages.of_nodes[nodes], count=settings.k)
+            found[name] = tuple(pages.keys[page] for page in best)
+            words = f"{counted(len(best), 'page')} of {len(np.unique(pages.of_nodes[nodes])):,} with such"
+            way = way.then(TraceKind.SEARCH, f"the best pages by their {what}", words, pages=_places(found[name], context))
+    by_text, by_figures = (fuse_rankings([found.get(STRUCTURE, ()), found.get(name, ())]) for name in ("text", "visual"))
+    search = replace(search, found=found, way=way)
+    return read_also(search, graph, list(by_text), list(by_figures), context, needs=range(1, way.last + 1))
+
+
+def read_also(
+    search: MapSearch,
+    graph: CandidateGraph,
+    by_text: Sequence[PageKey],
+    by_figures: Sequence[PageKey],
+    context: AskContext,
+    *,
+    needs: Sequence[int],
+) -> MapSearch:
+    """Return the search with the text of the first pages and the figures and tables of the others read, too, each as a group."""
+    visual, numbers = is_visual(graph), {key: number for number, key in enumerate(search.pages.keys)}
+
+    def nodes_of(keys: Sequence[PageKey], kept: BoolArray) -> list[int]:
+        ordered = search.pages.in_reading_order([numbers[key] for key in keys], graph, context)
+        return [node for node in chain(*ordered) if kept[node]]
+
+    text, figures = nodes_of(by_text, ~visual), nodes_of(by_figures, visual)
+    keys = tuple(dict.fromkeys(search.pages.keys[search.pages.of_nodes[node]] for node in (*text, *figures)))
+    way = search.way.then(
+        TraceKind.READ,
+        f"the text of {counted(len(by_text), 'page')}, the figures and tables of {counted(len(by_figures), 'page')}",
+        f"{counted(len(text), 'passage')} of text, {len(figures):,} of figures and tables",
+        needs=tuple(needs),
+        pages=_places(keys, context),
+    )
+    groups = (*search.groups, *(group for group in (text, figures) if group))
+    counts = {
+        "pages located": float(len(search.found.get(STRUCTURE, ()))),
+        "pages around": float(len(search.around)),
+        "pages read": float(len({int(search.pages.of_nodes[node]) for node in chain(*groups)})),
+    }
+    looked_at = tuple(fuse_rankings(search.rankings).items())
+    return replace(search, groups=groups, way=replace(way, pages=looked_at, counts=counts))
+
+
+def is_visual(graph: CandidateGraph) -> BoolArray:
+    """Return which nodes are figures or tables (n,)."""
+    return np.asarray(graph.modalities != MODALITIES.index(Modality.TEXT))
+
+
+@question_step("reflect", MapSearch.hash, retries=0)
+def reflect(
+    question: Question, scores: NodeScores, search: MapSearch, readings: Sequence[PathReading], context: AskContext
+) -> MapSearch:
+    """Find which parts of the question what was read leaves open."""
+    parts = open_parts(question, scores, readings, context)
+    quoted = [quote.node for reading in readings for quote in reading.quotes]
+    way = search.way.then(
+        TraceKind.REFLECT,
+        "is every part of the question answered?",
+        f"not yet: {listed(parts)}" if parts else "yes",
+        needs=[search.way.last],
+        nodes=tuple(dict.fromkeys(node.id for node in quoted)),
+        pages=_places(quoted_pages(readings), context),
+    )
+    return replace(search, open=parts, way=way)
+
+
+def open_parts(question: Question, scores: NodeScores, readings: Sequence[PathReading], context: AskContext) -> tuple[str, ...]:
+    """Return the parts whose best quote holds too little of what they ask; all of it where no model answered the whole."""
+    if context.reader.model:
+        return () if any(reading.supported and reading.whole for reading in readings) else (question.text,)
+    settings = context.settings.reading
+    answers = ExtractiveReader(settings).answered_parts(question, readings, scores.rarity)
+    return tuple(answer.part.text for answer in answers if answer.covered < settings.whole_support)
+
+
+def quoted_pages(readings: Sequence[PathReading]) -> tuple[PageKey, ...]:
+    quotes = (quote.node for reading in readings for quote in reading.quotes)
+    return tuple(dict.fromkeys((node.document_id, node.page) for node in quotes))
+
+
+@question_step("widen", MapSearch.hash)
+def widen(
+    _question: Question, graph: CandidateGraph, search: MapSearch, readings: Sequence[PathReading], context: AskContext
+) -> MapSearch:
+    """Read the pages around those that are quoted, or else were located, as far as the map has new ones with candidates."""
+    middle = [key for key in quoted_pages(readings) if key[0] in search.maps] or search.found.get(STRUCTURE, ())
+    mapped = {(document, page) for document, on in search.maps.items() for page in on.sections[0].pages}
+    new = widened(
+        search.maps,
+        middle,
+        seen={*chain(*search.rankings), *(mapped - set(search.pages.keys))},
+        nearest=NEAREST,
+        most=context.settings.map.widen_pages,
+    )
+    way = search.way.then(
+        TraceKind.WIDEN,
+        f"pages around {_pages(middle)}, in their sections and the sections above",
+        counted(len(new), "further page"),
+        needs=[search.way.last],
+        pages=_places(new, context),
+    )
+    search = replace(search, around=(*search.around, *new), way=way)
+    return read_also(search, graph, new, new, context, needs=[way.last]) if new else search

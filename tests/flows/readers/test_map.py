@@ -1,0 +1,254 @@
+"""`map` on worlds small enough to see: sections lead to pages, and what is not answered is looked for around them."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from storage.artifacts import kept_artifacts
+from storage.graph.search import Scope
+from storage.records.answers import AnswerStatus, TraceKind
+from storage.records.documents import Modality, NodeKind
+from storage.runs.answers import without_words
+from tasks.reading.rules import ExtractiveReader
+from tasks.report.write import render_report
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import changed
+from tasks.settings.reader_methods import MAP_ABLATIONS
+from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
+from tests.storage.worlds import document_id
+
+QUESTION = "Which Indian languages do they experiment with?"
+SOME = [
+    Passage(f"Indian speech is hard, the {axis} says.", page=page, section="Introduction")
+    for page, axis in enumerate(("crew", "steel", "tide", "cable"), 1)
+]
+OTHERS = [
+    Passage(f"Indian languages, Indian languages\n{axis}: {page} million", page=page, kind=NodeKind.TABLE, section="Related work")
+    for page, axis in enumerate(("crew", "steel", "tide", "cable"), 5)
+]
+SETUP = [
+    Passage(f"They experiment with {name}, the price is low.", page=9, section="Setup") for name in ("Hindi", "Telugu", "Tamil")
+]
+ALL = "Indian languages: Hindi, English, Kannada, Telugu, Assamese, Bengali, Malayalam"
+TABLE = Passage(
+    "\n".join(["Set: content", *(f"hours of set {number}: {number}" for number in range(40)), ALL]),
+    page=10,
+    kind=NodeKind.TABLE,
+    section="Setup",
+)
+PAPER = written("paper", *SOME, *OTHERS, *SETUP, TABLE)
+
+ABOUT_WORKS = "How high is the harbour wall, and what did the crew earn?"
+WORKS = written(
+    "works",
+    Passage("The harbour wall is 14 metres high.", page=1, section="Works"),
+    Passage("Storm and tide are told.", page=2, section="Works"),
+    Passage("The crew earn 12 pounds.", page=3, section="Works"),
+    Passage("Blades are of steel.", page=4, section="Blades"),
+)
+BARE = written(
+    "bare", *(Passage(f"{axis} is told of on a page.", page=page) for page, axis in enumerate(("Crew", "Steel", "Tide"), 1))
+)
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), PAPER, WORKS, BARE)
+
+
+@pytest.fixture
+def context(location, home):
+    with at_context(location) as context:
+        yield context
+
+
+def alone(name, **limits):
+    return Scope(documents=(document_id(name),), **limits)
+
+
+def mapped(context, text=QUESTION, scope=None, **method):
+    settings = context.settings.map.model_copy(update=method)
+    return answer_at(at_place(context, scope, map=settings.model_dump()), text, reader="map")
+
+
+def pages(places):
+    return [place.page for place in places]
+
+
+def kinds(answer):
+    return [step.kind.value for step in answer.trace]
+
+
+def test_a_section_leads_to_the_table_that_neither_the_text_nor_the_best_tables_do(context):
+    answer = mapped(context)
+    assert answer.reader == "map" and answer.status is AnswerStatus.EVIDENCE and answer.gate is None
+    assert 10 in pages(answer.evidence_pages)
+    assert ALL in [citation.quote for citation in answer.citations if citation.page == 10]
+    without = mapped(context, paths=("text", "visual"))
+    assert 10 not in pages(without.evidence_pages) and "widen" not in kinds(without)
+
+
+def test_what_a_part_lacks_is_found_around_what_was_quoted(context):
+    one = {"located": 1, "k": 1}
+    narrow = mapped(context, ABOUT_WORKS, alone("works"), **one, rounds=0)
+    assert pages(narrow.evidence_pages) == [1] and "reflect" not in kinds(narrow)
+    answer = mapped(context, ABOUT_WORKS, alone("works"), **one)
+    assert pages(answer.evidence_pages) == [1, 2, 3], "the section, not the document"
+    assert {citation.page for citation in answer.citations} == {1, 3}
+    assert kinds(answer) == ["locate", "search", "search", "read", "reflect", "widen", "read"]
+    again = mapped(context, ABOUT_WORKS, alone("works"), **one, rounds=3)
+    assert kinds(again)[-1] == "reflect" and pages(again.evidence_pages) == [1, 2, 3], "an answered question is not widened"
+    assert pages(mapped(context, ABOUT_WORKS, alone("works"), **one, widen_pages=1).evidence_pages) == [1, 2]
+
+
+def test_its_way_is_told_step_by_step_and_counted(context):
+    before = len(steps_of(context.snapshot.location))
+    answer = mapped(context, ABOUT_WORKS, located=1, k=1)
+    assert steps_of(context.snapshot.location)[before:] == [
+        *("keywords", "candidates", "score", "locate", "three-paths", "fetch", "read", "reflect", "widen", "fetch", "read"),
+        *("synthesize", "record"),
+    ]
+    assert [step.number for step in answer.trace] == list(range(1, len(answer.trace) + 1))
+    assert [step.needs for step in answer.trace] == [(), (), (), (1, 2, 3), (4,), (5,), (6,)]
+    assert answer.trace[0].found == 'section "Works" on page 1'
+    assert answer.trace[4].found == 'not yet: "what did the crew earn"'
+    assert answer.usage.counts["pages located"] == 1 and answer.usage.counts["pages around"] == len(answer.trace[5].pages)
+    assert answer.usage.counts["pages read"] == len(answer.evidence_pages)
+    assert [place for step in answer.trace if step.kind is TraceKind.READ for place in step.pages] == list(answer.evidence_pages)
+
+
+@pytest.mark.parametrize("question", [QUESTION, ABOUT_WORKS, "What does the note say of cables in 1999?"])
+def test_no_more_pages_are_read_than_may_be_and_no_page_ranks_twice(context, question):
+    for located, k, widen in ((4, 4, 10), (2, 3, 2), (1, 1, 0)):
+        answer = mapped(context, question, located=located, k=k, widen_pages=widen)
+        assert len(answer.evidence_pages) <= located + 2 * k + widen
+        ranked = [(page.document.id, page.page) for page in answer.pages]
+        assert len(ranked) == len(set(ranked)) == 17
+        looked = {
+            (place.document.id, place.page) for step in answer.trace if step.kind is not TraceKind.READ for place in step.pages
+        }
+        assert set(ranked[: len(looked)]) == looked, "what it looked at comes first"
+        scores = [page.score for page in answer.pages]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_place_that_the_question_names_comes_before_all_sections(context):
+    answer = mapped(context, "What is on page 7 of the paper?", alone("paper"), k=1)
+    assert answer.trace[0].found.startswith("what the question names on page 7; ") and pages(answer.trace[0].pages)[0] == 7
+    assert answer.citations[0].page == 7
+    many = mapped(context, "What is on pages 2 to 8?", alone("paper"))
+    assert set(pages(many.trace[0].pages)) <= set(range(2, 9)) and len(many.trace[0].pages) == 4
+
+
+def test_without_an_outline_the_pages_beside_are_those_around(context):
+    answer = mapped(context, "Which crew has a blade?", alone("bare"), located=1, k=1)
+    assert answer.trace[0].found == "text under no title on page 1"
+    assert pages(answer.evidence_pages) == [1, 2]
+    single = mapped(context, "What is told of the crew?", Scope(documents=(document_id("bare"),), first_page=1, last_page=1))
+    assert pages(single.evidence_pages) == [1]
+
+
+def test_nothing_beyond_the_limits_is_read_though_the_map_knows_it(context):
+    answer = mapped(context, ABOUT_WORKS, alone("works", last_page=2), located=1, k=1)
+    assert pages(answer.evidence_pages) == [1, 2]
+    tables = mapped(context, QUESTION, Scope(modality=Modality.TABLE))
+    assert tables.evidence_pages and {page.page for page in tables.pages} == {5, 6, 7, 8, 10}
+    assert {citation.modality for citation in tables.citations} == {Modality.TABLE}
+    assert {page.document.id for page in mapped(context, "steel", alone("bare")).pages} == {document_id("bare")}
+
+
+def test_of_a_large_corpus_its_best_documents_are_mapped_whole_or_as_far_as_they_are_at_hand(context):
+    few = {"by_vector": 2, "by_text": 3, "hops": 0}
+    method = context.settings.map.model_dump()
+    large = at_place(context, candidates=few | {"whole_limit": 12}, map=method)
+    answer = answer_at(large, QUESTION, reader="map")
+    assert {page.document.id for page in answer.pages} == {document_id("paper")} and len(answer.pages) == 10
+    assert 10 in pages(answer.evidence_pages)
+    larger = answer_at(at_place(large, candidates=few | {"whole_limit": 3}, map=method), QUESTION, reader="map")
+    assert larger.trace[0].kind is TraceKind.LOCATE and len(larger.pages) <= 5
+    assert {(page.document.id, page.page) for page in larger.pages} >= {
+        (place.document.id, place.page) for place in larger.evidence_pages
+    }
+
+
+@pytest.mark.parametrize(("name", "gone"), [("without text", "by their text"), ("without figures and tables", "by their figures")])
+def test_an_ablation_takes_its_path_away(context, name, gone):
+    settings = changed(AllSettings(), MAP_ABLATIONS[name]).ask.map
+    trace = mapped(context, **dict(settings)).trace
+    assert [step.kind for step in trace].count(TraceKind.SEARCH) == 1
+    assert not [step for step in trace if step.kind is TraceKind.SEARCH and gone in step.asked]
+
+
+def test_the_ablations_change_the_method_each_in_another_way():
+    varied = [changed(AllSettings(), change) for change in ({}, *MAP_ABLATIONS.values())]
+    assert len({settings.model_dump_json() for settings in varied}) == len(MAP_ABLATIONS) + 1
+
+
+def test_only_the_best_documents_have_a_map(context):
+    answer = mapped(context, QUESTION, documents=1)
+    assert {place.document.id for place in answer.trace[0].pages} == {document_id("paper")}
+    both = mapped(context, "Which languages has the wall?")
+    assert len({place.document.id for place in both.trace[0].pages}) == 2
+
+
+def test_the_map_of_a_document_is_made_once(context, monkeypatch):
+    mapped(context)
+    monkeypatch.setattr("tasks.readers.section_maps.map_document", None)
+    assert mapped(context).trace[0].found
+
+
+@dataclass(frozen=True, slots=True)
+class HalfReader(ExtractiveReader):
+    """Stands for a model that never answers all that is asked, or always."""
+
+    model: str = "half"
+    whole: bool = False
+
+    def read(self, question, paths):
+        # super() would look for the class before it had slots
+        return tuple(replace(reading, whole=self.whole) for reading in ExtractiveReader.read(self, question, paths))
+
+
+def test_where_a_model_reads_its_own_word_says_whether_something_is_open(context):
+    half, whole = (replace(context, reader=HalfReader(context.settings.reading, whole=each)) for each in (False, True))
+    assert "widen" in kinds(mapped(half, "How high is the harbour wall?", alone("works"), located=1, k=1))
+    assert kinds(mapped(whole, ABOUT_WORKS, alone("works"), located=1, k=1))[-1] == "reflect"
+
+
+def test_a_removed_document_takes_the_words_of_the_steps_with_it(context):
+    answer = mapped(context)
+    bare = without_words(answer, {document_id("paper")})
+    assert all(step.asked == step.found == "" for step in bare.trace)
+    assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
+
+
+def test_the_report_shows_the_way(context):
+    answer = mapped(context)
+    page = render_report(answer, context.snapshot, kept_artifacts())
+    assert "How the evidence was found" in page.html and page.html.count('id="step-') == len(answer.trace)
+
+
+ODD = (
+    *("why?", "?", "page 9", "Figure 99", "the appendix", "section 3.2", "last page", "and, or; but", "of the in", "0", "  ,  "),
+    *("ЖЖЖ что?", "语言有哪些", "\0 tide", "a" * 5000, "tide " * 800, "'; DROP TABLE nodes; --", "[x](y) `z`", "<b>tide</b>"),
+    *("What did Ada, Bob, Cyd, Dan, Eve, Fay, Gus, Hal, Ida, Joe, Kim, Lou and Max say to Ned, Ola, Pat and Quin in 2019?",),
+    *(
+        "What is in Setup, in Works and in Related work?",
+        "Related work",
+        "How many tables are there?",
+        "List all pages with figures",
+    ),
+    *(
+        "pages 1 to 9999 and pages 3 to 1",
+        "What is the ratio of debt to equity?",
+        "Which is larger, 3 or 4, and why, and when, and who?",
+    ),
+    *("steel\nsteel\rsteel", "Introduction: introduction?", "😀 cable 😀", "NaN inf -0.0 1e400", "page page page"),
+)
+
+
+def test_odd_questions_end_in_an_answer(context):
+    for text in ODD:
+        answer = mapped(context, text)
+        assert answer.status in {AnswerStatus.EVIDENCE, AnswerStatus.NOT_FOUND}, text
+        assert all(need < step.number for step in answer.trace for need in step.needs)
