@@ -16,7 +16,7 @@ from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
-from tasks.settings.reader_methods import WalkSettings
+from tasks.settings.reader_methods import PlanSettings, WalkSettings
 from tasks.settings.readers import PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
@@ -214,6 +214,7 @@ class AskSettings(Settings):
     gate: GateSettings = GateSettings()
     reading: ReadingOutSettings = ReadingOutSettings()
     walk: WalkSettings = WalkSettings()
+    plan: PlanSettings = PlanSettings()
     models: ModelSettings = ModelSettings()
 
 
@@ -249,6 +250,8 @@ PAPER: Mapping[str, Any] = {
     "ask.gate.scorer_temperature": 0.2,
     "ask.walk.near": "cosine",
     "ask.walk.keep_above": 0.0,
+    "ask.plan.neighbours": 1000,
+    "ask.plan.rank": "cosine",
 }
 """What the paper does otherwise."""
 

@@ -1,6 +1,7 @@
 """The numbers of the readers that find their own way, each with the paper's beside it where that is another."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from tasks.settings.base import Settings
 
@@ -22,3 +23,25 @@ class WalkSettings(Settings):
     rated: int = 40  # pages that are rated, at most
     everything: bool = False  # every page is rated and none walked to: an ablation
     documents: int = 5  # documents of a large corpus whose pages are walked, at most
+
+
+class PlanSettings(Settings):
+    """`plan`: a question as several, and those mended (G2-Reader)."""
+
+    rounds: int = 3  # R: how often the plan is mended, at most
+    subquestions: int = 4  # S: questions that one is taken apart into, at most; the paper gives no number
+    nodes: int = 30  # N: evidence of a sub-question; the number is missing from the paper
+    neighbours: int = 5  # that follow a node as its evidence, at most; the paper takes all
+    # what evidence begins with: score, the best h; cosine: the paper
+    rank: Literal["score", "cosine"] = "score"
+
+
+PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in range(6)},
+    "without a plan": {"ask.plan.subquestions": 1, "ask.plan.rounds": 0},
+    "without neighbours": {"ask.plan.neighbours": 0},
+    "without a graph": {"ask.plan.neighbours": 0, "ask.plan.rank": "cosine"},
+    "evidence by cosine": {"ask.plan.rank": "cosine"},
+    **{f"{nodes} nodes": {"ask.plan.nodes": nodes} for nodes in (5, 10, 20, 50, 100)},
+}
+"""What the ablations of `plan` change."""

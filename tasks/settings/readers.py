@@ -2,8 +2,11 @@
 
 from typing import Literal, get_args
 
-Reader = Literal["flow", "top-k", "walk"]
+Reader = Literal["flow", "top-k", "walk", "plan"]
 READERS: tuple[Reader, ...] = get_args(Reader)
 PagesPerAnswer = Literal[3, 5, 8]
 PAGES_PER_ANSWER: tuple[PagesPerAnswer, ...] = get_args(PagesPerAnswer)
-READERS_HELP = "flow routes evidence through the graph; top-k takes the best passages; walk goes from page to page"
+READERS_HELP = (
+    "flow routes evidence through the graph; top-k takes the best passages; walk goes from page to page; "
+    "plan takes a question apart"
+)
