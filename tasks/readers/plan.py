@@ -76,7 +76,7 @@ def decompose(question: Question, context: AskContext) -> Plan:
     """Take the question apart; one that asks one thing is a plan of one step."""
     most = min(context.settings.plan.subquestions, context.settings.selection.read)
     texts = sub_questions(question.text, titles=title_stems(context), most=most)
-    return Plan(checked_plan(numbered(texts, first=1), most=most))
+    return Plan(checked_plan(steps_of_round(0, texts), most=most))
 
 
 def title_stems(context: AskContext) -> frozenset[str]:
@@ -90,9 +90,9 @@ def title_stems(context: AskContext) -> frozenset[str]:
     return stems_in(f"{asked[0].name} {asked[0].title}") if len(asked) == 1 else frozenset()
 
 
-def numbered(texts: Sequence[str], *, first: int) -> list[PlanStep]:
-    """Return a step for each text; by rules none needs the answer of another."""
-    return [PlanStep(f"s{number}", text) for number, text in enumerate(texts, first)]
+def steps_of_round(number: int, texts: Sequence[str]) -> list[PlanStep]:
+    """Return a step for each text, with an id that no other round gives; by rules none needs the answer of another."""
+    return [PlanStep(f"s{number}.{place}", text) for place, text in enumerate(texts, 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def check_plan(_question: Question, scores: NodeScores, plan: Plan, context: Ask
         needs=[one.number for one in plan.read.values()],
     )
     room = context.settings.selection.read - len(plan.steps)
-    more = numbered([] if useless else [text for _words, text in gaps][:room], first=len(plan.steps) + 1)
+    more = steps_of_round(plan.rounds + 1, [] if useless else [text for _words, text in gaps][:room])
     steps = checked_plan([*plan.steps, *more], most=len(plan.steps) + len(more))
     if len(steps) == len(plan.steps):
         return replace(plan, way=way)
