@@ -1,6 +1,6 @@
 """What a question asks of an open snapshot: how much its scope holds, all of that, or the best of it with its neighbourhood."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -110,6 +110,15 @@ def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial
         ("whole", scope, tuple(columns), initial_vectors),
         lambda: _graph(view, _by_id(view, _mask(view, scope)), columns, initial_vectors),
     )
+
+
+def load_nodes(view: GraphView, ids: Collection[str], *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
+    """Return these nodes, each named once, and the arcs among them; raise UnknownNodeError where one is not there.
+
+    `columns` as in `load_scope`.
+    """
+    positions = view.adjacency.positions_of(sorted(ids))
+    return _graph(view, positions, columns, initial_vectors)
 
 
 def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:

@@ -16,7 +16,7 @@ from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
-from tasks.settings.reader_methods import MapSettings, WalkSettings
+from tasks.settings.reader_methods import MapSettings, PlanSettings, WalkSettings
 from tasks.settings.readers import PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
@@ -214,8 +214,9 @@ class AskSettings(Settings):
     selection: SelectionSettings = SelectionSettings()
     gate: GateSettings = GateSettings()
     reading: ReadingOutSettings = ReadingOutSettings()
-    walk: WalkSettings = WalkSettings()
+    plan: PlanSettings = PlanSettings()
     map: MapSettings = MapSettings()
+    walk: WalkSettings = WalkSettings()
     models: ModelSettings = ModelSettings()
 
 
@@ -251,6 +252,8 @@ PAPER: Mapping[str, Any] = {
     "ask.gate.scorer_temperature": 0.2,
     "ask.walk.near": "cosine",
     "ask.walk.keep_above": 0.0,
+    "ask.plan.neighbours": 1000,
+    "ask.plan.rank": "cosine",
 }
 """What the paper does otherwise."""
 

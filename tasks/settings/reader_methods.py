@@ -60,5 +60,30 @@ MAP_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"map": MAP_ABLATIONS, "walk": WALK_ABLATIONS}
+class PlanSettings(Settings):
+    """`plan`: a question as several, and those mended (G2-Reader)."""
+
+    rounds: int = 3  # R: how often the plan is mended, at most
+    subquestions: int = 4  # S: questions that one is taken apart into, at most; the paper gives no number
+    nodes: int = 30  # N: evidence of a sub-question; the number is missing from the paper
+    neighbours: int = 5  # that follow a node as its evidence, at most; the paper takes all
+    # what evidence begins with: score, the best h; cosine: the paper
+    rank: Literal["score", "cosine"] = "score"
+
+
+PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in range(6)},
+    "without a plan": {"ask.plan.subquestions": 1, "ask.plan.rounds": 0},
+    "without neighbours": {"ask.plan.neighbours": 0},
+    "without a graph": {"ask.plan.neighbours": 0, "ask.plan.rank": "cosine"},
+    "evidence by cosine": {"ask.plan.rank": "cosine"},
+    **{f"{nodes} nodes": {"ask.plan.nodes": nodes} for nodes in (5, 10, 20, 50, 100)},
+}
+
+
+READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "plan": PLAN_ABLATIONS,
+    "map": MAP_ABLATIONS,
+    "walk": WALK_ABLATIONS,
+}
 """What each reader that finds its own way is measured without; `flow` and `top-k` share the ablations of the scores."""

@@ -1,0 +1,65 @@
+"""What `plan` has the steps of a question do for each of its sub-questions: understand, find candidates, score, read."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from storage.artifacts import hash_bytes
+from storage.graph.candidates import CandidateGraph
+from storage.graph.search import load_nodes
+from tasks.asking.candidates import columns_for, find_candidates, is_large, laid_out, score
+from tasks.asking.question import AskContext, find_terms, question_step
+from tasks.asking.records import NodeScores, PathReading, PathText, Question
+from tasks.readers.plan import Plan
+from tasks.reading.paths import read_paths
+
+
+async def understand_steps(question: Question, plan: Plan, context: AskContext) -> Plan:
+    """Return the plan with what its new steps look for; one in the words of the question looks for the same."""
+    asked = dict(plan.asked)
+    for step in plan.steps:
+        if step.id not in asked:
+            same = step.question == question.text
+            found = question if same else await find_terms.submit(question.id, step.question, context)
+            asked[step.id] = replace(found, id=question.id, text=step.question)
+    return replace(plan, asked=asked)
+
+
+async def find_graph(question: Question, plan: Plan, context: AskContext) -> CandidateGraph:
+    """Return the candidates of the question; of a large scope those of its first steps, too, as one graph."""
+    graph = await find_candidates.submit(question, context)
+    steps = [step for step in plan.layer if step.text != question.text]
+    if not (steps and is_large(context)):
+        return graph
+    own = await asyncio.gather(*(find_candidates.submit(step, context) for step in steps))
+    return await join_candidates.submit(question, plan, [graph, *own], context)
+
+
+@question_step("join-candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
+def join_candidates(question: Question, plan: Plan, graphs: Sequence[CandidateGraph], context: AskContext) -> CandidateGraph:
+    settings = context.settings
+    columns = dict.fromkeys(column for asked in (question, *plan.layer) for column in columns_for(asked, context))
+    joined = load_nodes(
+        context.snapshot.view,
+        {node for graph in graphs for node in graph.ids},
+        columns=list(columns),
+        initial_vectors=settings.relevance.vectors == "initial",
+    )
+    return laid_out(joined, settings.candidates.arcs)
+
+
+async def score_steps(
+    question: Question, graph: CandidateGraph, scores: NodeScores, steps: Sequence[Question], context: AskContext
+) -> list[tuple[Question, NodeScores]]:
+    """Return each step with its scores; one in the words of the question has those of the question."""
+
+    async def own(step: Question) -> NodeScores:
+        return scores if step.text == question.text else await score.submit(step, graph, context)
+
+    return list(zip(steps, await asyncio.gather(*map(own, steps)), strict=True))
+
+
+async def read_steps(steps: Sequence[Question], texts: Sequence[PathText], context: AskContext) -> list[PathReading]:
+    """Have each step read its own evidence, all at once."""
+    read = [read_paths.submit(step, [text], context) for step, text in zip(steps, texts, strict=True)]
+    return [reading for readings in await asyncio.gather(*read) for reading in readings]
