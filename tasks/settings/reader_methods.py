@@ -72,7 +72,7 @@ class PlanSettings(Settings):
 
 
 PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in range(6)},
+    **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in (0, 1, 2, 4, 5)},
     "without a plan": {"ask.plan.subquestions": 1, "ask.plan.rounds": 0},
     "without neighbours": {"ask.plan.neighbours": 0},
     "without a graph": {"ask.plan.neighbours": 0, "ask.plan.rank": "cosine"},
