@@ -99,7 +99,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
     combined = combined_score(
         relevance=scores.relevance,
         propagated=propagated,
-        diffused=_diffused(scores.relevance, graph, weights, settings),
+        diffused=_diffused(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
     return replace(scores, propagated=propagated, combined=combined)

@@ -72,6 +72,8 @@ class ScoreSettings(Settings):
     seeds: int = 8  # most relevant nodes that the random walk starts from; not given in the paper
     # divide psi by its maximum: it sums to 1 over the graph and does nothing otherwise; false: the paper
     scale_diffusion: bool = True
+    # what the random walk goes by; edges: the paper, the weights of the edges; propagation: eq. 3 of them
+    diffusion_weights: Literal["edges", "propagation"] = "propagation"
     damping: float = 0.85  # PageRank's
     diffusion_tolerance: float = 1e-6  # PageRank's
     # Each step of either leaves at most 0.95 of the last change, and 1 + log(1e-9) / log(0.95) = 405.
@@ -244,6 +246,7 @@ PAPER: Mapping[str, Any] = {
     "ask.score.keep_unreached": False,
     "ask.score.scale_diffusion": False,
     "ask.routing.network": "paper",
+    "ask.score.diffusion_weights": "edges",
     "ask.gate.scorer_temperature": 0.2,
 }
 """What the paper does otherwise."""
