@@ -1,5 +1,7 @@
 """FlowReader, by default: score every node, read on while a page is worth its price, in chains that a flow finds on these pages."""
 
+from dataclasses import replace
+
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -24,14 +26,16 @@ async def read(question: Question, context: AskContext) -> Findings:
     routed = await route.submit(question, graph, scores, sized, context)
     texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)
     readings = await read_paths.submit(question, texts, context)
-    evidence = Evidence(routed.paths, readings, sized=sized)
+    evidence = Evidence(routed.paths, readings, doubtful=True, sized=sized)
     if context.reader.judged:
         first = await judge.submit(question, readings, None, context)
-        evidence = Evidence(routed.paths, readings, sized=sized, verdict=first)
+        evidence = replace(evidence, verdict=first)
         if first.trigger is not None:
             routed = await refine.submit(question, graph, scores, routed, readings, first.trigger, context)
             texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)
             readings = await read_paths.submit(question, texts, context)
             second = await judge.submit(question, readings, None, context)
-            evidence = Evidence(routed.paths, readings, sized=routed.sized, verdict=second, before=evidence, edits=routed.edits)
+            evidence = Evidence(
+                routed.paths, readings, doubtful=True, sized=routed.sized, verdict=second, before=evidence, edits=routed.edits
+            )
     return await synthesize.submit(question, graph, scores, evidence, context)

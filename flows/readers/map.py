@@ -28,4 +28,6 @@ async def read(question: Question, context: AskContext) -> Findings:
             break
         texts = await fetch_texts.submit(question, graph, scores, search.paths, context)
         readings = await read_paths.submit(question, texts, context)
-    return await synthesize.submit(question, graph, scores, Evidence(search.paths, readings, way=search.way), context)
+    return await synthesize.submit(
+        question, graph, scores, Evidence(search.paths, readings, doubtful=True, way=search.way), context
+    )

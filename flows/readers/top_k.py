@@ -17,4 +17,4 @@ async def read(question: Question, context: AskContext) -> Findings:
     passages = await best_passages.submit(question, scores, context)
     texts = await fetch_texts.submit(question, graph, scores, passages, context)
     readings = await read_paths.submit(question, texts, context)
-    return await synthesize.submit(question, graph, scores, Evidence(passages, readings), context)
+    return await synthesize.submit(question, graph, scores, Evidence(passages, readings, doubtful=True), context)

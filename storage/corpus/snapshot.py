@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from storage.graph.tables import TableName
     from storage.graph.view import GraphView
 
+KEPT_OUTLINES = 512
+"""Documents whose sections are kept for the next question: some 25 each, of half a kilobyte."""
 CORPORA_NAMED = 5
 """Corpora that an error names, at most."""
 
@@ -81,6 +83,7 @@ class Snapshot:
         self.sha256 = sha256
         self._connection = connection
         self._head = head
+        self._outlines: dict[str, list[Section]] = {}
 
     @property
     def number(self) -> int:
@@ -146,12 +149,31 @@ class Snapshot:
 
     def sections_of(self, document_ids: Sequence[str]) -> list[Section]:
         """Return the outlines of the documents, each in reading order."""
-        query = "SELECT * FROM sections WHERE document_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY document_id, ordinal, id"
-        return [Section(*row) for row in self._rows(query, [list(document_ids)])]
+        kept = self._outlines
+        if unread := {name: list[Section]() for name in document_ids if name not in kept}:
+            query = "SELECT * FROM sections WHERE document_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY ordinal, id"
+            for section in (Section(*row) for row in self._rows(query, [list(unread)])):
+                unread[section.document_id].append(section)
+            kept = kept | unread
+            self._outlines = kept if len(kept) <= KEPT_OUTLINES else unread
+        return [section for name in sorted(set(document_ids)) for section in kept[name]]
 
     def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:
         """Return (document id, number, printed label) of every page of the documents, by document and number."""
-        return self._page_columns(document_ids, "label")
+        import pyarrow as pa
+        from pyarrow import compute
+
+        marks = self._page_marks
+        found = marks.filter(compute.is_in(marks["document_id"], pa.array(document_ids, pa.string())))
+        return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    @cached_property
+    def _page_marks(self) -> pa.Table:
+        """Those of all pages, once: to look up one document takes LanceDB nearly as long."""
+        from storage.graph.tables import TableName
+
+        found = self.graph_store.read(TableName.PAGES, columns=["document_id", "number", "label"])
+        return found.sort_by([("document_id", "ascending"), ("number", "ascending")])
 
     def page_readers(self, document_ids: Sequence[str]) -> list[tuple[str, int, str, str]]:
         """Return (document id, number, what parsed it, why a fallback did) of every page of the documents, in order."""

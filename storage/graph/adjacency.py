@@ -4,6 +4,7 @@ LanceDB finds the arcs of a thousand nodes in 150 ms among a million arcs and mo
 arrays hold nothing that the tables `nodes` and `edges` do not: `adjacency_files.py` derives them from two pinned versions.
 """
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,7 +45,8 @@ class Adjacency:
     """Nodes in the order of their rows in LanceDB (their position), and their arcs; kinds are positions in their enum.
 
     `rows` (n,) are the row ids, ascending; `ids` and `document_ids` are digests, the latter sorted; `documents` (n,) gives which of
-    them; `by_id` (n,) lists the positions by id. The arcs of position p are `starts[p]` up to `starts[p + 1]` of the last three.
+    them; `by_id` (n,) lists the positions by id; `labels` (n,) are as `label_code` writes them. The arcs of position p are
+    `starts[p]` up to `starts[p + 1]` of the last three.
     """
 
     rows: npt.NDArray[np.uint64]
@@ -56,6 +58,7 @@ class Adjacency:
     ordinals: npt.NDArray[np.int32]
     kinds: npt.NDArray[np.uint8]
     modalities: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.uint32]
     meaningless: npt.NDArray[np.bool_]
     summary_words: npt.NDArray[np.int32]
     starts: IntArray
@@ -97,6 +100,11 @@ class Adjacency:
         return owners, np.arange(len(owners)) - first[owners] + begins[owners]
 
 
+def label_code(label: str) -> int:
+    """Return by what nodes of a label are found, however it is written; 0 where it is none."""
+    return zlib.crc32(label.casefold().encode())
+
+
 def digests(ids: Sequence[str]) -> Digests:
     return np.frombuffer(bytes.fromhex("".join(ids)), DIGEST)
 
@@ -111,11 +119,13 @@ def derive(graph: GraphStore) -> Adjacency:
 
     Arcs that end at no node are left out; `flowreader doctor` finds them.
     """
-    columns = ["id", "document_id", "page", "ordinal", "kind", "modality", "meaningless", "summary"]
+    columns = ["id", "document_id", "page", "ordinal", "kind", "modality", "label", "meaningless", "summary"]
     nodes = every_row(graph, TableName.NODES, columns)
     ids = digests(nodes["id"].to_pylist())
     documents = nodes["document_id"].combine_chunks().dictionary_encode()
     document_ids = digests(documents.dictionary.to_pylist())
+    labels = nodes["label"].combine_chunks().dictionary_encode()
+    label_codes = np.array([label_code(label) for label in labels.dictionary.to_pylist()], np.uint32)
     order = np.argsort(document_ids)
     by_id = np.argsort(ids)
     with damage_explained(TableName.EDGES):
@@ -130,6 +140,7 @@ def derive(graph: GraphStore) -> Adjacency:
         ordinals=nodes["ordinal"].to_numpy(),
         kinds=_codes(nodes["kind"], NodeKind),
         modalities=_codes(nodes["modality"], Modality),
+        labels=label_codes[labels.indices.to_numpy()],
         meaningless=nodes["meaningless"].to_numpy(),
         summary_words=pc.count_substring_regex(nodes["summary"], WORD).to_numpy().astype(np.int32),
         **_by_tail(*arcs, count=len(ids)),

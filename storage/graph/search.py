@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from storage.graph.adjacency import Adjacency, IntArray
-from storage.graph.candidates import MODALITIES, CandidateGraph, assemble
+from storage.graph.adjacency import Adjacency, IntArray, digests, label_code
+from storage.graph.candidates import MODALITIES, NODE_KINDS, CandidateGraph, assemble
 from storage.graph.filters import Column, Filter, between, every, one_of
 from storage.graph.lookups import RowIds, matching_nodes, matching_rows, nearest_nodes
 from storage.graph.view import GraphView
-from storage.records.documents import Modality, Vectors
+from storage.records.documents import Modality, NodeKind, Vectors
 
 
 def expand(adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None) -> IntArray:
@@ -40,7 +40,8 @@ def _strongest(adjacency: Adjacency, heads: IntArray, weights: npt.NDArray[np.fl
     return reached[by_id[np.argsort(-best[by_id], kind="stable")]].astype(np.int64)
 
 
-LAST_PAGE = 2**31 - 1
+PAGE_BITS = 31
+LAST_PAGE = 2**PAGE_BITS - 1
 """What a page column can hold at most."""
 
 
@@ -130,24 +131,20 @@ def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: in
     return TextHits(nodes, scores, *rows.result())
 
 
-def find_candidates(
+def load_around(
     view: GraphView,
     scope: Scope,
+    seeds: IntArray,
     *,
-    vector: Vectors,
-    words: Sequence[str],
-    by_vector: int,
-    by_text: int,
     hops: int,
     limit: int,
     columns: Sequence[str],
     initial_vectors: bool = False,
 ) -> CandidateGraph:
-    """Return at most `limit` nodes of the scope: the best by the vector (d,) and by the words, then what hops from them reach.
+    """Return at most `limit` nodes of the scope: the seeds, positions in it, then what hops from them reach.
 
     `columns` as in `load_scope`. Raise GraphDamagedError where a stored vector is not finite.
     """
-    seeds = _seeds(view, scope, vector, words, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
@@ -193,8 +190,8 @@ def _make_mask(view: GraphView, scope: Scope) -> Mask:
     return np.asarray(mask)
 
 
-def _seeds(view: GraphView, scope: Scope, vector: Vectors, words: Sequence[str], by_vector: int, by_text: int) -> IntArray:
-    """Return the positions found by vector and by text, by turns, the best first."""
+def find_seeds(view: GraphView, scope: Scope, *, vector: Vectors, words: Sequence[str], by_vector: int, by_text: int) -> IntArray:
+    """Return the positions of the best of the scope by the vector (d,) and by the words, by turns, the best first."""
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(find_words, view, scope, words, limit=by_text)
         close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
@@ -207,6 +204,39 @@ def _seeds(view: GraphView, scope: Scope, vector: Vectors, words: Sequence[str],
             ranked(adjacency, adjacency.positions_of(text_hits.tables), text_hits.row_scores),
         )[:by_text],
     )
+
+
+def find_places(
+    view: GraphView,
+    scope: Scope,
+    documents: Sequence[str],
+    *,
+    pages: Collection[tuple[str, int]],
+    labels: Collection[str],
+    kinds: Collection[NodeKind],
+    limit: int,
+) -> IntArray:
+    """Return the positions of at most `limit` nodes of the scope that stand at a place, from the arrays alone.
+
+    First come those with one of the labels and those of the kinds on the pages, on any page where none is given; then what else
+    stands on the pages, (document id, number). Each by document, in the order of these, and page.
+    """
+    adjacency, mask = view.adjacency, _mask(view, scope)
+    listed = np.searchsorted(adjacency.document_ids, digests(documents))
+    ranks = np.full(len(adjacency.document_ids), -1)
+    ranks[listed] = np.arange(len(documents))
+    inside = (ranks >= 0)[adjacency.documents]
+    nodes = np.flatnonzero(inside if mask is None else inside & mask)
+    order = dict(zip(documents, range(len(documents)), strict=True))
+    owners, numbers = ranks[adjacency.documents[nodes]], adjacency.pages[nodes].astype(np.int64)
+    wanted = [order[document] << PAGE_BITS | number for document, number in pages]
+    on_pages = np.isin(owners << PAGE_BITS | numbers, wanted)
+    of_kind = np.isin(adjacency.kinds[nodes], [NODE_KINDS.index(kind) for kind in kinds])
+    labelled = np.isin(adjacency.labels[nodes], [label_code(label) for label in labels])
+    first = labelled | (of_kind & on_pages if pages else of_kind)
+    found = np.flatnonzero(first | on_pages)
+    by_place = np.lexsort((adjacency.ordinals[nodes[found]], numbers[found], owners[found], ~first[found]))
+    return nodes[found[by_place]][:limit]
 
 
 def ranked(adjacency: Adjacency, positions: IntArray, scores: Scores) -> IntArray:

@@ -7,8 +7,7 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import EDGE_KINDS, CandidateGraph
-from storage.graph.search import find_candidates as search_candidates
-from storage.graph.search import load_scope, nodes_in_scope
+from storage.graph.search import each_once, find_seeds, load_around, load_scope, nodes_in_scope
 from storage.records.documents import EdgeKind
 from tasks.algorithms.arrays import FloatArray, best_of_pages, pages_of_nodes, pair_cosines, strongest
 from tasks.algorithms.scores import (
@@ -18,6 +17,7 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
+from tasks.asking.named_places import find_named_nodes
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import weigh_relevance
@@ -30,28 +30,26 @@ SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKin
 
 @question_step("candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
 def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
-    """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
+    """Take the whole scope where it is small, else what the question names and the best by vector and text, with what is linked.
 
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
     if not nodes_in_scope(context.snapshot.view, context.scope):
         raise QuestionError(nothing_in(context.scope))
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
-    columns = columns_for(question, context)
+    view, scope, columns = context.snapshot.view, context.scope, columns_for(question, context)
     if not is_large(context):
-        return laid_out(load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial), settings.arcs)
-    found = search_candidates(
-        context.snapshot.view,
-        context.scope,
+        return laid_out(load_scope(view, scope, columns=columns, initial_vectors=initial), settings.arcs)
+    best = find_seeds(
+        view,
+        scope,
         vector=question.vector,
         words=question.terms.words,
         by_vector=settings.by_vector,
         by_text=settings.by_text,
-        hops=settings.hops,
-        limit=settings.limit,
-        columns=columns,
-        initial_vectors=initial,
     )
+    seeds = each_once(np.concatenate([find_named_nodes(question, best, context), best]))
+    found = load_around(view, scope, seeds, hops=settings.hops, limit=settings.limit, columns=columns, initial_vectors=initial)
     return laid_out(found, settings.arcs)
 
 
@@ -99,7 +97,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
     combined = combined_score(
         relevance=scores.relevance,
         propagated=propagated,
-        diffused=_diffused(scores.relevance, graph, weights, settings),
+        diffused=_diffused(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
     return replace(scores, propagated=propagated, combined=combined)

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from storage.graph.adjacency import hexadecimal
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
-from storage.graph.search import nodes_in_scope
+from storage.graph.search import find_places, nodes_in_scope
 from storage.records.answers import NamedDocument
 from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
 from tasks.algorithms.questions.kinds import asked_elements, surveys
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
-from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, resolve_places
+from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, possible_labels, resolve_places
 from tasks.algorithms.questions.sections import named_titles
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
@@ -39,35 +41,95 @@ class Named:
 
 
 def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> Named:
-    settings = context.settings.named
-    strengths, nodes, unknown = _named_outright(question, graph, context)
+    settings, lists = context.settings.named, surveys(question.text)
+    strengths, as_nodes, unknown = _named_outright(question, graph, context)
+    kinds = [NODE_KINDS.index(kind) for kind in sorted(asked_elements(question.text))]
+    elements, held = np.isin(graph.kinds, kinds) & (as_nodes > 0), _kinds_on_pages(kinds, graph, pages)
+    if elements.any() and _asks_for_elements_there(question):
+        # "The tables in chapter 2" are those in it, not those of other chapters; the rest of the chapter comes after them.
+        on_pages = np.isin(pages, pages[elements])
+        strengths, held = np.where(on_pages, strengths, settings.second * strengths), held * on_pages
+        # What is read off a chart may stand in the text around it; who lists charts asks for the charts themselves.
+        as_nodes = as_nodes * elements if lists else as_nodes
     outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
-    # Who counts or lists elements asks for the pages that hold one; where a place is named, for those in it.
-    element = settings.place if surveys(question.text) and not strengths.any() else settings.modality
-    by_kind = settings.title * _title_bonus(question, graph) + element * _element_bonus(question, graph, pages)
-    return Named(outright + by_kind, nodes, unknown)
+    # Who counts or lists elements without a place asks for all pages that hold one.
+    element = settings.place if lists and not strengths.any() else settings.modality
+    strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
+    return Named(
+        outright + settings.title * _title_bonus(question, graph) + element * held,
+        frozenset(graph.ids[node] for node in strongest.tolist()),
+        unknown,
+    )
+
+
+def _asks_for_elements_there(question: Question) -> bool:
+    """Say whether the kinds of elements that a question asks for are those at its place: not in "Table 2", which is the place.
+
+    Of several places one may be named for its figure and another for its text, unless the question lists.
+    """
+    labelled = any(place.kind is PlaceKind.LABEL for place in question.places)
+    return not labelled and (len(question.places) == 1 or surveys(question.text))
+
+
+NAMED_DOCUMENTS = 16
+"""Documents in which places are looked up for the candidates of a larger scope; to compare their sections takes some milliseconds."""
+
+
+def find_named_nodes(question: Question, best: IntArray, context: AskContext) -> IntArray:
+    """Return the positions of the nodes of a large scope that the question names; `best` are those found by vector and text.
+
+    "Page 14" is a page of every document, and of hundreds nobody means all: places are those of the documents that the question or
+    its scope names, where they are few, else of those in which something was found, the best first, at most NAMED_DOCUMENTS. Of
+    what they hold there the first `by_name` nodes are taken, elements of the kinds asked for before all else.
+    """
+    settings, kinds = context.settings, asked_elements(question.text)
+    lists = bool(kinds) and surveys(question.text)
+    if not settings.named.place or not (question.places or lists):
+        return np.zeros(0, dtype=np.int64)
+    documents = _documents_meant(question, best, context)
+    pages = resolve(question.places, documents, (), context).pages
+    labels = [name for place in question.places if place.kind is PlaceKind.LABEL for name in possible_labels(place.value)]
+    return find_places(
+        context.snapshot.view,
+        context.scope,
+        documents,
+        pages=pages,
+        labels=labels,
+        kinds=kinds if pages or (lists and not labels) else (),
+        limit=settings.candidates.by_name,
+    )
+
+
+def _documents_meant(question: Question, best: IntArray, context: AskContext) -> list[str]:
+    adjacency, asked = context.snapshot.view.adjacency, context.scope.documents
+    ids = hexadecimal(adjacency.document_ids)
+    meant = documents_named_in(question.text, [context.names[name] for name in ids if not asked or name in asked])
+    found = [ids[document] for document in dict.fromkeys(adjacency.documents[best].tolist()) if ids[document] in meant]
+    others = sorted(meant.difference(found)) if len(meant) <= NAMED_DOCUMENTS else []
+    return [*found, *others][:NAMED_DOCUMENTS]
 
 
 def _named_outright(
     question: Question, graph: CandidateGraph, context: AskContext
-) -> tuple[FloatArray, frozenset[str], tuple[str, ...]]:
-    """Return how strongly the question names each node or its page, the nodes that it names most strongly, and unknown places.
+) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """Return how strongly the question names each node (n,) by its page or itself, and itself alone, and unknown places.
 
-    Where it says of which document, nodes of others are not named.
+    Where it says of which document, nodes of others are not named. Where places add nothing, none is looked for.
     """
-    if not question.places:
-        return np.zeros(len(graph)), frozenset(), ()
-    found = resolve(question.places, graph, context)
-    meant = documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
+    if not question.places or not context.settings.named.place:
+        return np.zeros(len(graph)), np.zeros(len(graph)), ()
+    labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    marks = [NodeMark(*mark) for mark in zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)]
+    found = resolve(question.places, graph.document_ids, marks, context)
+    meant = documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
     inside = np.array([owner in meant for owner in owners], dtype=np.bool_)
     as_nodes = np.where(inside, [found.nodes.get(node, 0.0) for node in graph.ids], 0.0)
     keys = zip(owners, graph.pages.tolist(), strict=True)
     by_page = np.where(inside, [found.pages.get(key, 0.0) for key in keys], 0.0)
-    strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
     whole = len(graph) >= nodes_in_scope(context.snapshot.view, context.scope)
     unknown = tuple(str(place) for place in found.unknown if whole)
-    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist()), unknown
+    return np.maximum(as_nodes, by_page), as_nodes, unknown
 
 
 def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set[str]:
@@ -77,23 +139,22 @@ def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set
     return meant or {document.id for document in documents}
 
 
-def name_words(name: str) -> set[str]:
-    return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
+@lru_cache(maxsize=2**14)
+def name_words(name: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name))
 
 
-def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, context: AskContext) -> ResolvedPlaces:
-    settings, documents = context.settings.named, graph.document_ids
-    labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
-    owners = [documents[document] for document in graph.documents.tolist()]
-    marks = zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)
+def resolve(
+    places: Sequence[NamedPlace], documents: Sequence[str], nodes: Sequence[NodeMark], context: AskContext
+) -> ResolvedPlaces:
     counted = any(place.kind in {PlaceKind.PAGE, PlaceKind.COUNTED} for place in places)
     titled = any(place.kind in {PlaceKind.NUMBERED, PlaceKind.TITLED} for place in places)
     return resolve_places(
         places,
         pages=[PageMark(*mark) for mark in context.snapshot.page_marks(documents)] if counted else (),
         sections=context.snapshot.sections_of(documents) if titled else (),
-        nodes=[NodeMark(*mark) for mark in marks],
-        beside_printed=settings.beside_printed,
+        nodes=nodes,
+        beside_printed=context.settings.named.second,
     )
 
 
@@ -149,10 +210,9 @@ def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
     return bonus
 
 
-def _element_bonus(question: Question, graph: CandidateGraph, pages: IntArray) -> FloatArray:
-    """Return 1 for each kind of element asked for that stands on the node's page."""
-    bonus = np.zeros(len(graph))
-    for kind in sorted(asked_elements(question.text)):
-        holding = np.unique(pages[graph.kinds == NODE_KINDS.index(kind)])
-        bonus += np.isin(pages, holding)
-    return bonus
+def _kinds_on_pages(kinds: Sequence[int], graph: CandidateGraph, pages: IntArray) -> FloatArray:
+    """Return how many of these kinds of elements stand on the page of each node (n,)."""
+    held = np.zeros(len(graph))
+    for kind in kinds:
+        held += np.isin(pages, pages[graph.kinds == kind])
+    return held

@@ -212,6 +212,7 @@ def evidence_of(plan: Plan) -> Evidence:
     return Evidence(
         [replace(one.path, share=1.0 / len(found)) for one in found],
         with_one_text([one.reading for one in found]),
+        doubtful=True,
         way=replace(plan.way, pages=tuple(pages), counts=counts),
     )
 

@@ -27,11 +27,12 @@ class Evidence:
     """The chosen paths with what they say; `before` is what was read before System 2's edits.
 
     Without a verdict there was no gate. `sized` are the pages by their probability, where the method has one; `way` is that of a
-    reader that finds its own.
+    reader that finds its own. `doubtful`: where rules read it, it is refused where it is probable that nothing answers.
     """
 
     paths: Sequence[ChosenPath]
     readings: Sequence[PathReading]
+    doubtful: bool = False
     sized: Sized | None = None
     verdict: Verdict | None = None
     before: Evidence | None = None
@@ -74,7 +75,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     )
     synthesis = context.reader.synthesize(question, best.readings, scores.rarity, best.verdict)
     by_rules = not context.reader.model or (synthesis.status is AnswerStatus.EVIDENCE and not synthesis.answer)
-    refusal = doubt(question, graph, scores, context) if by_rules and context.settings.routing.network == "pages" else None
+    refusal = doubt(question, graph, scores, context) if by_rules and best.doubtful else None
     if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
         synthesis = not_found(lost_names(question, best.readings), refusal)
     synthesis = in_the_wrong_language(synthesis, question, scores)

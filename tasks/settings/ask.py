@@ -28,6 +28,7 @@ class CandidateSettings(Settings):
     whole_limit: int = 4000  # nodes; a scope of at most so many is taken whole
     by_vector: int = 128  # nodes taken by the nearest vector from a larger scope
     by_text: int = 128  # nodes taken by full text from a larger scope
+    by_name: int = 400  # nodes taken from a larger scope because the question names them or their page, of the best documents
     hops: int = 2  # edges followed from those nodes
     limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at so many
     sample: int = 2000  # nodes from which the rarity of a word in a larger scope is estimated
@@ -53,7 +54,8 @@ class NamedSettings(Settings):
     """What is added to the relevance of what a question names outright; all 0: the paper."""
 
     place: float = 1.0  # a page, figure, table or section: 'page 14', 'Figure 5', 'Appendix B'
-    beside_printed: float = 0.5  # of it, for the 14th page where another has 14 printed on it
+    # of it, for what is meant second: the 14th page where another has 14 printed on it, the rest of a chapter of tables asked for
+    second: float = 0.5
     ratio: float = 1.0  # a financial statement from which a named ratio is computed
     item: float = 0.5  # a financial statement that shows a named line
     statement_share: float = 0.5  # of a statement's usual wording a page must hold to be it
@@ -71,6 +73,8 @@ class ScoreSettings(Settings):
     keep_unreached: bool = True  # a node that no arc reaches keeps its relevance; false: the paper, which lowers it
     propagation_tolerance: float = 1e-4  # largest change of a score at which eq. 4 has settled
     seeds: int = 8  # most relevant nodes that the random walk starts from; not given in the paper
+    # what the random walk goes by; edges: the paper, the weights of the edges; propagation: eq. 3 of them
+    diffusion_weights: Literal["edges", "propagation"] = "propagation"
     # divide psi by its maximum: it sums to 1 over the graph and does nothing otherwise; false: the paper
     scale_diffusion: bool = True
     damping: float = 0.85  # PageRank's
@@ -247,6 +251,7 @@ PAPER: Mapping[str, Any] = {
     "ask.named.title": 0.0,
     "ask.named.modality": 0.0,
     "ask.score.keep_unreached": False,
+    "ask.score.diffusion_weights": "edges",
     "ask.score.scale_diffusion": False,
     "ask.routing.network": "paper",
     "ask.gate.scorer_temperature": 0.2,

@@ -120,9 +120,14 @@ def _count_pages(place: NamedPlace, lengths: Mapping[str, int]) -> dict[PageKey,
 
 def _read_label(label: str, known: set[str]) -> dict[str, float]:
     """Return the label that is meant: "Chart 3" is Figure 3 where the documents call their charts figures."""
+    meant = next((name for name in possible_labels(label) if name in known), None)
+    return {meant: 1.0} if meant else {}
+
+
+def possible_labels(label: str) -> tuple[str, ...]:
+    """Return what a label may be in the documents, the likeliest first: "chart 3" is chart 3, else figure 3."""
     kind, number = label.split(" ", 1)
-    other = f"figure {number}" if kind in _FIGURES else label
-    return {meant: 1.0 for meant in (label, other) if meant in known and (meant == label or label not in known)}
+    return (label, f"figure {number}") if kind in _FIGURES else (label,)
 
 
 def _read_section(place: NamedPlace, sections: Sequence[Section]) -> set[str]:

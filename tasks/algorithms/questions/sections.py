@@ -76,6 +76,7 @@ def _element(serial: int, text: str, kind: NodeKind) -> Element:
     return Element(serial, 1, Block(kind=kind, text=text, box=(0.0, 0.0, 1.0, 1.0)))
 
 
+@lru_cache(maxsize=2**14)
 def _essence(title: str) -> frozenset[str]:
     """Return the stems that tell a title from others; all of its words where none does."""
     words = [word for word in words_of(title) if not word[0].isdigit()]

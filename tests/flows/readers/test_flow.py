@@ -75,7 +75,7 @@ def test_every_reader_that_the_command_line_names_is_a_module_and_the_paper_is_o
 
 def test_where_rules_read_the_evidence_is_read_once_and_there_is_no_gate(context):
     answer, steps = asked_of(context, "islands")
-    assert steps == [*FOUND, *END] and answer.gate is None
+    assert steps == [*FOUND, *END] and answer.gate is None and answer.refusal is not None
     assert answer.status is AnswerStatus.EVIDENCE and answer.citations and answer.paths
     assert {(path.flow, path.quality, path.share) for path in answer.paths} == {(1.0, None, None)}
     lost, steps = asked_of(context, "islands", "Who sings?")

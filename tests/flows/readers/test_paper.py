@@ -59,7 +59,7 @@ def test_where_the_gate_is_quiet_the_evidence_is_read_once(context):
     assert answer.gate.triggered == "" and answer.gate.edits == () and answer.paths
     assert all(path.flow > 0 and 0 <= path.share <= 1 for path in answer.paths)
     assert {place.page for path in answer.paths for place in path.pages} == {place.page for place in answer.evidence_pages}
-    assert answer.completeness is None and {page.probability for page in answer.pages} == {None}
+    assert answer.completeness is answer.refusal is None and {page.probability for page in answer.pages} == {None}
 
 
 def test_without_support_the_evidence_starts_from_more_places_and_is_read_again(context):

@@ -28,7 +28,7 @@ def test_the_best_passages_are_read_each_by_itself(context):
 
 def test_an_answer_has_citations_and_pages_and_neither_paths_nor_a_gate(context):
     answer, _ = asked_of(context, "How high was the tide on day 4?")
-    assert answer.reader == "top-k" and answer.paths == () and answer.gate is None
+    assert answer.refusal is not None and answer.reader == "top-k" and answer.paths == () and answer.gate is None
     assert answer.status is not AnswerStatus.NOT_FOUND and answer.pages[0].page == answer.citations[0].page == 4
     assert [page.score for page in answer.pages] == sorted((page.score for page in answer.pages), reverse=True)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from storage.graph.adjacency import AGAINST, SYMMETRIC, UnknownNodeError, derive, digests, hexadecimal
+from storage.graph.adjacency import AGAINST, SYMMETRIC, UnknownNodeError, derive, digests, hexadecimal, label_code
 from storage.graph.store import GraphDamagedError, create_graph, open_graph
 from storage.graph.tables import TableName, graph_tables
 from storage.records.documents import EdgeKind, Modality, NodeKind
@@ -24,6 +24,8 @@ def test_every_node_is_there_with_what_its_record_says(adjacency):
     assert [node.ordinal for node in nodes] == adjacency.ordinals.tolist()
     assert [node.kind for node in nodes] == [list(NodeKind)[code] for code in adjacency.kinds]
     assert [node.modality for node in nodes] == [list(Modality)[code] for code in adjacency.modalities]
+    assert [label_code(node.label) for node in nodes] == adjacency.labels.tolist()
+    assert label_code("Figure 1") == label_code("FIGURE 1") in adjacency.labels and label_code("") == 0
     assert [node.meaningless for node in nodes] == adjacency.meaningless.tolist()
     assert [node.document_id for node in nodes] == hexadecimal(adjacency.document_ids[adjacency.documents])
     assert [count_words(node.summary) for node in nodes] == adjacency.summary_words.tolist()

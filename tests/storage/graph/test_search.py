@@ -13,13 +13,15 @@ from storage.graph.search import (
     Scope,
     by_turns,
     expand,
-    find_candidates,
+    find_places,
+    find_seeds,
+    load_around,
     load_scope,
     nodes_in_scope,
     scope_sample,
 )
 from storage.graph.store import open_graph
-from storage.records.documents import Modality
+from storage.records.documents import Modality, NodeKind
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, VECTORS, published
 from tests.storage.worlds import DIMENSION
 
@@ -127,8 +129,9 @@ def inside(scope: Scope) -> list[str]:
 
 
 def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
-    asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000} | changes
-    return find_candidates(snapshot.view, scope, **asked, columns=TEXTS)
+    asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5} | changes
+    around = {"hops": asked.pop("hops", 2), "limit": asked.pop("limit", 1000)}
+    return load_around(snapshot.view, scope, find_seeds(snapshot.view, scope, **asked), **around, columns=TEXTS)
 
 
 def same(one: CandidateGraph, other: CandidateGraph) -> bool:
@@ -184,6 +187,36 @@ def test_words_of_a_table_row_find_its_table(snapshot):
     assert tables == {each.nodes[0].id for each in GRAPHS}
     figures = ask(snapshot, Scope(modality=Modality.FIGURE), words=("count",))
     assert {MODALITIES[code] for code in figures.modalities} == {Modality.FIGURE}
+
+
+def standing(snapshot, documents, scope=SCOPES[0], *, pages=(), labels=(), kinds=(), limit=1000):
+    """Return which nodes of GRAPHS are found at a place, as (name of the document, ordinal)."""
+    ids = [document.document_id for document in documents]
+    found = find_places(snapshot.view, scope, ids, pages=pages, labels=labels, kinds=kinds, limit=limit)
+    nodes = [ALL_NODES[name] for name in snapshot.view.adjacency.hex_ids(found)]
+    return [(next(each.title for each in GRAPHS if each.document_id == node.document_id), node.ordinal) for node in nodes]
+
+
+def test_places_are_found_by_document_and_page_elements_asked_for_first(snapshot):
+    second = [(each.document_id, 2) for each in (REPORT, LETTER)]
+    even = [("letter", ordinal) for ordinal in range(1, 40, 2)]
+    # the figure of each document is its fourth node, on page 2; the table its first, on page 1
+    assert standing(snapshot, [LETTER], pages=second[1:]) == even
+    assert standing(snapshot, [LETTER, REPORT], pages=second, kinds=[NodeKind.FIGURE], limit=4) == [
+        ("letter", 3),
+        ("report", 3),
+        ("letter", 1),
+        ("letter", 5),
+    ]
+    assert standing(snapshot, [MINUTES, REPORT], kinds=[NodeKind.TABLE, NodeKind.FIGURE]) == [
+        ("minutes", 0),
+        ("minutes", 3),
+        ("report", 0),
+        ("report", 3),
+    ]
+    assert standing(snapshot, [REPORT, MINUTES], labels=["figure 1", "table 9"]) == [("report", 3), ("minutes", 3)]
+    assert standing(snapshot, [REPORT], Scope(first_page=2), kinds=[NodeKind.TABLE, NodeKind.FIGURE]) == [("report", 3)]
+    assert standing(snapshot, [REPORT]) == standing(snapshot, [], kinds=[NodeKind.TABLE]) == []
 
 
 @pytest.mark.parametrize("words", [(), ("the", "and"), ("中文",), ('"(', "*")])

@@ -1,5 +1,7 @@
 """What may be asked: clear refusals, naming the value and the remedy, before anything is loaded."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.corpus.snapshot import UnknownDocumentError, open_for_reading
@@ -122,6 +124,17 @@ def asked(**limits):
 
 def test_without_limits_everything_is_asked(corpus):
     assert asked_scope(corpus, asked()) == Scope(documents=(), first_page=None, last_page=None, modality=None)
+
+
+@pytest.mark.parametrize(("texts", "made_by", "other"), [("content", "default", "paper"), ("paper", "paper", "default")])
+def test_a_corpus_of_the_other_preset_is_refused_with_the_line_that_makes_one(tmp_path, texts, made_by, other):
+    embedder = replace(worlds.EMBEDDER, texts=texts)
+    with open_for_writing(worlds.corpus_in(tmp_path), embedder=embedder, wait_seconds=0) as writer:
+        worlds.publish(writer, worlds.graph("report"))
+    with open_for_reading(writer.location) as snapshot:
+        assert asked_scope(snapshot, asked(preset=made_by)) == Scope()
+        with pytest.raises(QuestionError, match=f"read in by the preset '{made_by}'.*: flowreader ingest PATH --preset {other} "):
+            asked_scope(snapshot, asked(preset=other))
 
 
 def test_documents_are_named_by_name_or_id(corpus):

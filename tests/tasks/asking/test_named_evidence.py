@@ -7,8 +7,9 @@ from storage.graph.search import Scope
 from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import pages_of_nodes
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement
-from tasks.asking.candidates import find_candidates
+from tasks.asking.candidates import find_candidates, score
 from tasks.asking.named_places import find_named, resolve
+from tasks.asking.question import NAMED_PLACE
 from tasks.asking.relevance import read_texts
 from tests.asking_worlds import Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
@@ -28,10 +29,39 @@ REPORT = written(
 BOOK = written("book", Passage("the end"), Passage("of it", page=2), printed=("iii", "2"))
 
 
+ATLAS = written(
+    "atlas",
+    Passage("what the tide does", section="2 Harbours"),
+    Passage("depths: in metres", page=2, kind=NodeKind.TABLE, section="2 Harbours"),
+    Passage("measured by the crew", page=2, section="2 Harbours"),
+    Passage("a chart", page=3, kind=NodeKind.FIGURE, section="2 Harbours"),
+    Passage("storm", page=4, section="3 Weather"),
+    Passage("storms: by year", page=5, kind=NodeKind.TABLE, section="3 Weather"),
+)
+
+
 @pytest.fixture(scope="module")
 def context(tmp_path_factory):
     with at_context(published(tmp_path_factory.mktemp("world"), REPORT, BOOK)) as context:
         yield context
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), ATLAS)) as context:
+        yield context
+
+
+FEW = {"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0}
+"""Candidates of a large scope, next to none of them found by vector or text."""
+
+
+def found_by_name(text, context, *, of="report", named=None, **candidates):
+    """Return which nodes of a document are among a few candidates, by their place in it."""
+    place = at_place(context, candidates=FEW | candidates, named=named or {})
+    graph = find_candidates(asked(text, place), place)
+    own = [graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()]
+    return {at for at, mine in zip(ordinals_of(graph, context), own, strict=True) if mine}
 
 
 def named_in(text, context):
@@ -43,10 +73,9 @@ def named_in(text, context):
     return graph, find_named(question, graph, texts, pages, context)
 
 
-def lifted(text, context, *, of="report", whole=True, **settings):
+def lifted(text, context, *, of="report", candidates=None, **settings):
     """Return what is added to each node of a document that gets something, by its place in the document."""
-    candidates = {} if whole else {"whole_limit": 1}
-    graph, named = named_in(text, at_place(context, named=settings, candidates=candidates))
+    graph, named = named_in(text, at_place(context, named=settings, candidates=candidates or {}))
     bonus = named.bonus
     assert bonus.shape == (len(graph),) and np.isfinite(bonus).all() and (bonus >= 0).all()
     own = np.array([graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()])
@@ -107,7 +136,7 @@ def test_what_a_question_names_in_vain_is_known(context):
 
 
 def test_among_candidates_of_a_larger_scope_nothing_is_reported_missing(context):
-    place = at_place(context, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
+    place = at_place(context, candidates=FEW)
     assert named_in("What do page 99 and Table 7 say?", place)[1].unknown == ()
     assert named_in("the tide", context)[1].unknown == ()
 
@@ -138,14 +167,84 @@ def test_who_counts_elements_asks_for_the_pages_that_hold_one(context):
     assert lifted("How many tables are on page 3?", context, **quiet) == {1: 0.25, 2: 0.25, 3: 1.0}
 
 
+@pytest.mark.parametrize(
+    ("text", "places", "others"),
+    [
+        ("List all tables in chapter 2.", {1: 1.25, 2: 1.25}, {0: 0.5, 3: 0.5}),
+        ("What do the figures on pages 2-4 show?", {3: 1.25}, {1: 0.5, 2: 0.5, 4: 0.5}),
+        ("How many tables are there on pages 2 and 5?", {1: 1.25, 2: 1.25, 5: 1.25}, {}),
+        ("What does the chart on page 3 show?", {3: 1.25}, {}),
+        # what is compared may be named for its text, and where nothing of that kind is known the place is all there is
+        ("Does the chart on page 3 show the storm of page 4?", {3: 1.25, 4: 1.0}, {}),
+        ("Which formula stands on page 4?", {4: 1.0}, {}),
+    ],
+)
+def test_elements_in_a_place_are_first_those_in_it_then_its_rest_and_none_elsewhere(atlas, text, places, others):
+    quiet = {"title": 0.0, "item": 0.0, "ratio": 0.0, "modality": 0.25}
+    assert lifted(text, atlas, of="atlas", second=0.5, **quiet) == places | others
+
+
+def test_who_lists_elements_in_a_place_names_them_and_who_reads_off_one_names_its_page(atlas):
+    def names(text):
+        return {node.ordinal for node in ATLAS.nodes if node.id in named_in(text, atlas)[1].nodes}
+
+    assert names("List all tables in chapter 2.") == names("How many tables are on page 2?") == {1}
+    assert names("What depth does the table on page 2 give?") == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Which cable is on page 3?", {3}),
+        ("Which cable do the last two pages name?", {6, 7}),
+        ("Which cable does Figure 5 show?", {3}),
+        ("Which cable does Chart 5 show?", {3}),
+        ("Which cable does Table 1 list?", {2}),
+        ("Which cable stands in the appendix?", {3, 4, 5, 6, 7}),
+        ('Which cable is named in the section "Coating the blades"?', {5, 6, 7}),
+        ("How many pages contain tables?", {2}),
+        ("List all figures of cables in chapter 4.", {1, 2}),
+        ("List all figures of cables.", {3}),
+        ("Which figure has a cable?", set()),
+        ("Which cable is on page 99?", set()),
+    ],
+)
+def test_what_is_named_in_a_large_scope_is_a_candidate_though_neither_its_words_nor_its_vector_find_it(context, text, places):
+    unfound = found_by_name(text, context, by_name=0)
+    assert found_by_name(text, context) == places | unfound and (not places or places - unfound)
+
+
+def test_of_many_documents_those_named_or_found_are_looked_into_and_of_much_the_first(context, monkeypatch):
+    text = "Which cable is on page 2?"
+    assert found_by_name(text, context) >= {1, 2} and 1 in found_by_name(text, context, of="book")
+    monkeypatch.setattr("tasks.asking.named_places.NAMED_DOCUMENTS", 1)
+    assert found_by_name("Did the crew go home on page 2?", context) >= {1, 2}
+    assert 1 not in found_by_name("Did the crew go home on page 2?", context, of="book")
+    assert 1 in found_by_name("Did the crew go home on page 2 of the book?", context, of="book")
+    assert found_by_name("What did the crew do on the last page, on pages 2 and 3?", context, by_name=1) >= {1}
+
+
 def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(context):
-    assert lifted("What is on page 2?", context, whole=False)[2] == 1.0
-    assert lifted("What does Figure 5 show?", context, whole=False)[3] >= 1.0
-    assert not lifted("What does the crew do?", context, whole=False)
+    large = {"whole_limit": 1}
+    assert lifted("What is on page 2?", context, candidates=large)[2] == 1.0
+    assert lifted("What does Figure 5 show?", context, candidates=FEW)[3] >= 1.0
+    assert not lifted("What does the crew do?", context, candidates=large)
+
+
+def test_what_adds_nothing_names_nothing(context):
+    for text in ("What is on page 2?", "What do page 99 and Table 7 say?"):
+        place = at_place(context, named={"place": 0.0})
+        named = named_in(text, place)[1]
+        assert not named.nodes and not named.unknown
+        assert NAMED_PLACE not in score(asked(text, place), find_candidates(asked(text, place), place), place).rarity
+    text = "Which cable is on page 3?"
+    assert (
+        found_by_name(text, context, named={"place": 0.0}) == found_by_name(text, context, by_name=0) < found_by_name(text, context)
+    )
 
 
 def test_places_stay_inside_the_scope(context):
     place = at_place(context, Scope(documents=(document_id("book"),)))
     question = asked("What is on page 2?", place)
     graph = find_candidates(question, place)
-    assert {document for document, _ in resolve(question.places, graph, place).pages} == {document_id("book")}
+    assert {document for document, _ in resolve(question.places, graph.document_ids, (), place).pages} == {document_id("book")}

@@ -18,7 +18,7 @@ from tasks.asking.question import context_of
 from tasks.asking.request import QuestionError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.rules import ExtractiveReader
-from tasks.settings.ask import AskSettings
+from tasks.settings.ask import AskSettings, method_of
 from tests.asking_worlds import (
     COAST,
     TOLD,
@@ -45,6 +45,13 @@ REPORT = written(
     Passage("blade: 7\nblade: 9", page=3, kind=NodeKind.TABLE),
 )
 LONELY = written("lonely", *[Passage(f"storm {word}", page=1 + place) for place, word in enumerate(("steel", "price", "crew"))])
+WALK = written(
+    "walk",
+    Passage("the tide", arcs=((1, EdgeKind.SEMANTIC, 0.97), (2, EdgeKind.SEMANTIC, 0.7))),
+    Passage("a storm", page=2),
+    Passage("the crew", page=3),
+)
+ALONE = {"relevance": 0.0, "propagation": 0.0, "diffusion": 1.0, "seeds": 1}
 NOTE = written("note", Passage("a cable"))
 
 
@@ -173,6 +180,18 @@ def test_the_papers_reading_can_be_chosen(context, settings):
     _, plain = scored("a cable in the tide", context)
     _, paper = scored("a cable in the tide", at_place(context, **settings))
     assert not np.array_equal(plain.combined, paper.combined) and np.isfinite(paper.combined).all()
+
+
+def test_the_papers_walker_goes_by_the_edges_and_the_defaults_passes_by_what_says_the_same(tmp_path):
+    def visits(**score):
+        graph, scores = scored("tide", at_place(context, score=ALONE | score))
+        return [scores.combined[ordinals_of(graph, context).index(place)] for place in (1, 2)]
+
+    with at_context(published(tmp_path, WALK)) as context:
+        near, further = visits()
+        assert near / further == pytest.approx((0.97 * (1 - 0.97**2) ** 0.5) / (0.7 * (1 - 0.7**2) ** 0.5)) and near < further
+        near, further = visits(diffusion_weights=method_of("paper").ask.score.diffusion_weights)
+        assert near / further == pytest.approx(0.97 / 0.7)
 
 
 def test_the_papers_graph_has_similarities_alone(context):

@@ -111,6 +111,11 @@ def test_the_pages_that_were_worth_their_price_are_the_evidence_and_have_their_p
     assert unsure.evidence_pages == made.evidence_pages
 
 
+def test_what_a_reader_hands_over_says_whether_it_may_be_refused(scene):
+    evidence = Evidence((path_of(0),), read("yes"))
+    assert found(scene, evidence).refusal is None and found(scene, replace(evidence, doubtful=True)).refusal is not None
+
+
 def test_a_gate_that_fired_reports_the_first_pass_and_the_edits(scene):
     before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
     after = Evidence((path_of(1), path_of(2)), read("no", "so"), verdict=QUIET, before=before, edits=EDITS)
