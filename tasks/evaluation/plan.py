@@ -13,7 +13,7 @@ from storage.locations import corpus_location, evaluations_folder
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
-from tasks.asking.deciding import code_identity
+from tasks.asking.deciding import fitting_identity
 from tasks.asking.request import QuestionError, checked_questions
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationError, EvaluationRequest, arms_of
@@ -187,7 +187,7 @@ def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
     count = count_variants(
         evaluations_folder() / "variants.jsonl",
         benchmark=plan.benchmark.hash,
-        code=code_identity(),
+        code=fitting_identity(),
         variants=sorted({arm.variant for arm in plan.arms}),
         started=started,
         what=plan.request.what,

@@ -9,7 +9,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
-from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, work_to_do
+from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
 from tasks.settings.ask import AllSettings, method_of
 from tasks.settings.base import changed, dotted
 from tests.asking_worlds import Passage, published, written
@@ -108,6 +108,13 @@ def test_settings_are_variants_and_readers_and_scopes_are_none(folder):
     tried = {arm.variant for arm in plan_of(folder, what="fit").arms} | {arm.variant for arm in plan_of(folder).arms}
     assert len(tried) == 1
     assert len({arm.variant for arm in plan_of(folder, what="ablations", only=("rounds 0", "BM25 only")).arms} - tried) == 2
+
+
+def test_another_way_to_fit_is_another_variant(folder, home, monkeypatch):
+    plans = [plan_of(folder), plan_of(folder, what="fit"), plan_of(folder, what="transfer", fitted_on=str(folder))]
+    assert [variants_of(plan, "today")[0][:10] for plan in plans] == ["variant 1 "] * 3
+    monkeypatch.setattr("tasks.evaluation.plan.fitting_identity", lambda: "another")
+    assert [variants_of(plan, "today")[0][:10] for plan in plans] == ["variant 2 "] * 3
 
 
 def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_their_bytes(own_home, folder):
