@@ -143,6 +143,9 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without places named": unnamed,
         "without the glossary of statements": {"ask.named.ratio": 0.0, "ask.named.item": 0.0},
         "without the page's share": {"ask.relevance.page_share": 0.0},
+        "without pairs of words": {"ask.relevance.pair_share": 0.0},
+        "without keeping what no arc reaches": {"ask.score.keep_unreached": False},
+        "without scaling diffusion": {"ask.score.scale_diffusion": False},
         "without OCR": {"reading.ocr.enabled": False},
     }
     if settings.ask.routing.network == "paper":
@@ -153,6 +156,13 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
             "start by flow": {"ask.selection.start": "flow"},
             "start by flow and quality": {"ask.selection.start": "both"},
             "without diverse sources": {"ask.routing.diversity": 1.0},
+        }
+    if settings.reading.embedding.second:
+        found["without the second look"] = {"ask.second.weight": 0.0}
+    if settings.ask.reading.by == "model":
+        found |= {
+            "the model's keywords": {"ask.keywords": True},
+            "pairs rated as in the paper": {"ask.gate.scorer_temperature": 0.2},
         }
     found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}

@@ -10,7 +10,7 @@ from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
-from tasks.settings.ask import AllSettings, method_of
+from tasks.settings.ask import PAPER, AllSettings, method_of
 from tasks.settings.base import changed, dotted
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
@@ -210,6 +210,19 @@ def test_every_part_of_the_method_has_an_ablation():
         names = set(ablations(method_of(preset)))
         assert all(any(part in name for name in names) for part in parts), preset
     assert not papers & set(ablations(AllSettings()))
+
+
+def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_model_reads():
+    read = changed(AllSettings(), {"ask.reading.by": "model"})
+    assert PAPER.keys() <= {name for change in ablations(read).values() for name in change}
+    model_only = {name for name in ablations(read) if name not in ablations(AllSettings())}
+    assert model_only == {"the model's keywords", "pairs rated as in the paper"}
+
+
+def test_a_second_look_is_taken_away_where_there_is_one():
+    both = changed(AllSettings(), {"reading.embedding.second": "other"})
+    assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second look"}
+    assert changed(both, ablations(both)["without the second look"]).ask.second.weight == 0.0
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
