@@ -94,6 +94,8 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
     whole = request.scope == "corpus"
     if request.what in {"fit", "transfer"} and request.preset != "default":
         raise EvaluationError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
+    if request.what == "fit" and (rerank := request.settings.ask.rerank):
+        raise EvaluationError(f"no weights are fitted to the order of the reranker {rerank!r}; take ask.rerank out of the settings")
     if request.what == "transfer" and "flow" not in request.readers:
         raise EvaluationError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
     if request.what == "ablations":

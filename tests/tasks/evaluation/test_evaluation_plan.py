@@ -95,6 +95,13 @@ def test_nothing_is_fitted_to_one_document_or_for_the_paper(folder, tmp_path, as
         plan_of(folder, **asked, **({"fitted_on": str(folder)} if fitted else {}), preset="paper")
 
 
+def test_nothing_is_fitted_to_the_order_of_a_reranker(folder):
+    reranked = changed(AllSettings(), {"ask.rerank": "a-model"})
+    with pytest.raises(EvaluationError, match=r"order of the reranker 'a-model'; take ask\.rerank out of the settings"):
+        plan_of(folder, what="fit", settings=reranked)
+    assert plan_of(folder, settings=reranked).arms[0].ask.rerank == "a-model"
+
+
 def test_a_transfer_is_scored_on_one_dataset_and_fitted_on_the_other(folder, tmp_path):
     other = small_benchmark(tmp_path / "other")
     plan = plan_of(folder, what="transfer", fitted_on=str(other), scope="corpus", limit=2)
