@@ -110,7 +110,8 @@ def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: s
     if what == "answers":
         by_model = plan.request.settings.ask.reading.by == "model"
         scored = scored_answers(plan.questions, results.asked, results.judged, by_model=by_model)
-        scored = pl.concat([scored, scored_refusals(plan.questions, results.asked)])
+        refused, unfitted = scored_refusals(plan.questions, results.asked)
+        scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
     else:
         scored = scored_retrieval(plan.questions if what in RANKED else (), results.asked)
     if what in SIZED:

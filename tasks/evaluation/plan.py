@@ -167,11 +167,11 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
     ]
     left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
     lacking = "answer written down" if plan.request.what == "answers" else "evidence pages"
-    few = len(set(map(document_of, plan.with_evidence)))
+    few = len(set(map(document_of, (plan.fitted_on or plan).with_evidence)))
     return (
         *(
             [f"fitted on {few} documents only: weights of fewer than {ENOUGH_DOCUMENTS} may not hold for others"]
-            if plan.request.what == "fit" and few < ENOUGH_DOCUMENTS
+            if plan.request.what in {"fit", "transfer"} and few < ENOUGH_DOCUMENTS
             else []
         ),
         *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),

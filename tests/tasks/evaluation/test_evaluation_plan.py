@@ -201,6 +201,13 @@ def test_notes_name_what_the_figures_do_not_show(own_home, tmp_path):
         )
 
 
+def test_what_is_fitted_on_few_documents_says_so_a_transfer_too(own_home, folder):
+    plans = [plan_of(folder, what="fit"), plan_of(folder, what="transfer", fitted_on=str(folder)), plan_of(folder)]
+    with open_for_reading(corpus_location("small")) as snapshot:
+        warned = ["fitted on 3 documents only: weights of fewer than 10" in str(notes_of(plan, snapshot, {})) for plan in plans]
+    assert warned == [True, True, False]
+
+
 def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
     plain = dict(dotted(AllSettings().model_dump()))
     for name, change in ablations(AllSettings()).items():
