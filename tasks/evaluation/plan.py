@@ -25,7 +25,8 @@ from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
 
-HASH_DIGITS = 8
+HASH_DIGITS, SHOWN_DIGITS = 8, 12
+FITTED_ON = "fitted on"
 LONGEST_NAME = 64
 SHOWN = 5
 FEWEST_DOCUMENTS, ENOUGH_DOCUMENTS = 2, 10
@@ -200,8 +201,14 @@ def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[st
     reader = context.reader
     named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
     if request.preset == "default":
-        named["weights"] = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted.dataset
+        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
+        named |= weights_named(fitted.dataset, fitted.benchmark)
     return {what: name for what, name in named.items() if name}
+
+
+def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
+    """Return which weights an evaluation went by; the hash of their benchmark, as heads show it, where it is known."""
+    return {"weights": dataset, FITTED_ON: benchmark[:SHOWN_DIGITS]}
 
 
 def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
