@@ -29,9 +29,11 @@ SEED = 20260606
 CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
+RECALLED = "recall of the evidence"
 OWN, GAIN = "own ranking", "gain over "
 CUTS = SAME_EACH, CONST = "same each", "const"
 """Cut to the set's number question by question; at the one number that keeps the set's mean over all questions."""
+OWN_IRRELEVANT = f"{IRRELEVANT} of {OWN}, {SAME_EACH}"
 
 CORRECT = "accuracy"
 BY_THE_RULES = "accuracy by rules"
@@ -73,6 +75,16 @@ def gain_over(ranking: str, cut: str) -> str:
 
 def found_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
+
+
+BY_WEIGHTS = frozenset(
+    (
+        *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
+        *(name(ranking, cut) for name in (gain_over, found_by) for ranking in (OWN, BASELINE) for cut in CUTS),
+        *(CORRECT, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    )
+)
+"""What depends on the weights of the probabilities: how many pages are read, and what is refused."""
 
 
 def document_of(question: BenchmarkQuestion) -> str:
@@ -121,12 +133,12 @@ def _worth(
     whole = perfect_recall(returned=own.evidence, gold=gold)
     values = ranking_metrics(ranked=own.ranked, gold=gold, cutoffs=CUTOFFS) | {
         PERFECT: whole,
-        "recall of the evidence": recall(returned=own.evidence, gold=gold),
+        RECALLED: recall(returned=own.evidence, gold=gold),
         IRRELEVANT: irrelevant_ratio(returned=own.evidence, gold=gold),
         RETURNED: float(pages),
         READABLE: float(bool(own.ranked)),
         "seconds": own.seconds,
-        f"{IRRELEVANT} of {OWN}, {SAME_EACH}": irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
+        OWN_IRRELEVANT: irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
     }
     for name, ranked in rankings.items():
         at_number = perfect_recall(returned=ranked[:pages], gold=gold)
