@@ -37,6 +37,7 @@ from tests.scripted_answers import (
     whole_answer,
 )
 from tests.storage.worlds import document_id
+from tests.waiting import wait_until
 
 QUESTION = "How deep is the harbour?"
 HARBOUR = written(
@@ -321,3 +322,28 @@ def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, set
         _, said = asking.communicate(timeout=60)
     assert asking.returncode == 130 and "stopped" in said and server.calls == 1
     assert not answers_kept(corpus_location("small"))
+
+
+LOADING = """
+import sys
+from flows.cli.main import program
+from tasks.models.process import ModelProcess
+
+child = "import os, time; open(os.environ['FLOWREADER_HOME'] + '/loading', 'w').close(); time.sleep(60)"
+usual = ModelProcess._command.fget
+ModelProcess._command = property(lambda it: [sys.executable, "-c", child] if "local_server" in it._module else usual(it))
+program()
+"""
+"""The command line, whose local model loads for a minute."""
+
+
+def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
+    (tmp_path / "large.gguf").write_bytes(b"GGUF and nothing more")
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(tmp_path / "large.gguf"))
+    command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]
+    asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: (own_home / "loading").exists() or asking.poll() is not None)
+    asking.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, said = asking.communicate(timeout=60)
+    assert asking.returncode == 130 and said.strip() == "stopped" and time.monotonic() - began < 10
