@@ -24,6 +24,7 @@ from tasks.models.endpoints import EndpointError
 from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
+from tests.gguf_files import write_gguf
 from tests.program import flowreader
 from tests.scripted_answers import (
     STRAIT,
@@ -338,8 +339,7 @@ program()
 
 
 def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
-    (tmp_path / "large.gguf").write_bytes(b"GGUF and nothing more")
-    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(tmp_path / "large.gguf"))
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(write_gguf(tmp_path / "large.gguf")))
     command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]
     asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: (own_home / "loading").exists() or asking.poll() is not None)
