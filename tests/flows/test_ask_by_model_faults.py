@@ -24,7 +24,7 @@ from tasks.models.endpoints import EndpointError
 from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
-from tests.gguf_files import write_gguf
+from tests.local_models import write_gguf
 from tests.program import flowreader
 from tests.scripted_answers import (
     STRAIT,

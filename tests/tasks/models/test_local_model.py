@@ -1,21 +1,18 @@
 """The model of this machine: what is named wrong is said by name, and the one that runs is found. The torture has the real one."""
 
-import json
 import os
 import socket
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from storage.lock import lock_file, taken
 from tasks.models.checkup_of_servers import check_models
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS
 from tasks.models.gguf import shape_of
 from tasks.models.local import LocalModelError, context_tokens, local_model, of_file, running_model, weights
 from tests.chat_server import PROBES, chat_server
-from tests.gguf_files import write_gguf
+from tests.local_models import announced, write_gguf
 from tests.program import flowreader, said
 
 README = Path(__file__).parents[3] / "README.md"
@@ -43,20 +40,6 @@ def free(tmp_path, monkeypatch):
     """Sets how much memory is free."""
     monkeypatch.setattr("tasks.models.local.MEMORY", tmp_path / "meminfo")
     return lambda gigabytes: (tmp_path / "meminfo").write_text(f"MemAvailable: {gigabytes * GIGABYTE // 1024:.0f} kB\n")
-
-
-@contextmanager
-def announced(base_url, path, at):
-    """Have another process's model run, as far as can be seen: the lock is held, and the file says where."""
-    at.mkdir(parents=True, exist_ok=True)
-    with lock_file(at / "local-model.json") as held:
-        assert taken(held)
-        os.pwrite(
-            held,
-            json.dumps({"base_url": base_url, "model": of_file(path).model, "weights": str(path), "api_key": "key"}).encode(),
-            0,
-        )
-        yield
 
 
 def refused(tmp_path, *arguments):

@@ -1,6 +1,12 @@
-"""The beginnings of GGUF files, without weights."""
+"""Local models without weights: the beginnings of GGUF files, and a model that seems to run."""
 
+import json
+import os
 import struct
+from contextlib import contextmanager
+
+from storage.lock import lock_file, taken
+from tasks.models.local import of_file
 
 
 def write_gguf(path, *, size=0, context_length=131_072, **more):
@@ -24,3 +30,17 @@ def number(name, value):
     if isinstance(value, list):
         return text(name) + struct.pack(f"<IIQ{len(value)}I", 9, 4, len(value), *value)
     return text(name) + struct.pack("<II", 4, value)
+
+
+@contextmanager
+def announced(base_url, path, at):
+    """Have another process's model run, as far as can be seen: the lock is held, and the file says where."""
+    at.mkdir(parents=True, exist_ok=True)
+    with lock_file(at / "local-model.json") as held:
+        assert taken(held)
+        os.pwrite(
+            held,
+            json.dumps({"base_url": base_url, "model": of_file(path).model, "weights": str(path), "api_key": "key"}).encode(),
+            0,
+        )
+        yield
