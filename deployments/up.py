@@ -32,7 +32,7 @@ from storage.locations import home, prefect_folder
 from storage.lock import taken
 from storage.object_address import is_address
 from storage.system import check_writable, require_room
-from tasks.models.local import local_model_is_named, require_memory, weights
+from tasks.models.local import context_tokens, local_model_is_named, weights
 from tasks.settings.environment import UnknownNameError, check_environment
 from tasks.watching.json_log import check_log
 from tasks.watching.metrics_endpoint import check_metrics_address, counting_together
@@ -102,7 +102,7 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     check_log()
     local = local_model_is_named()
     if local:
-        require_memory(weights())
+        context_tokens(weights())  # raises where there is no memory for it
     alone = not server_is_configured()
     if alone:
         port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)

@@ -48,6 +48,7 @@ from tasks.evaluation.plan import (
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.sizing import fitted_weights, weights_of_flow
 from tasks.evaluation.tables import evaluation_markdown
+from tasks.evaluation.wording import fitted_mark
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -154,5 +155,6 @@ async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> N
     )
     questions = pl.format("{} ({})", "group", "questions").alias("questions")
     ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
-    rows = evaluation.figures.select("arm", questions, "metric", *ends).to_dicts()
+    marked = pl.Series("metric", [metric + fitted_mark(evaluation, metric) for metric in evaluation.figures["metric"]], pl.String)
+    rows = evaluation.figures.select("arm", questions, marked, *ends).to_dicts()
     await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_text(f"All figures of {measured}"))

@@ -50,8 +50,8 @@ class ChatRequest:
 
     @property
     def form(self) -> str:
-        """The name of the form that is asked for."""
-        return self.body["response_format"]["json_schema"]["name"]
+        """The name of the form that is asked for, "" where none is."""
+        return self.body["response_format"]["json_schema"]["name"] if "response_format" in self.body else ""
 
     @property
     def images(self) -> list[bytes]:

@@ -11,6 +11,7 @@ from flows.display.output import Output
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location
 from tasks.asking.request import AskRequest, read_batch
+from tasks.models.process import interrupt_models
 from tasks.progress import forget_stop, request_stop
 
 WELL = 0
@@ -40,11 +41,12 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
-    """Do the work; where Ctrl-C ends it, let go of calls in flight too, for the thread that waits for them is waited for."""
+    """Do the work; where Ctrl-C ends it, end calls in flight and a model that loads, too: the threads that wait are waited for."""
     try:
         await work
     except asyncio.CancelledError:
         request_stop()
+        interrupt_models()
         raise
 
 

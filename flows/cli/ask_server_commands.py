@@ -158,7 +158,16 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def asked_settings(arguments: argparse.Namespace) -> AskSettings:
-    """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time."""
+    """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time.
+
+    Raise CommandError where what is to answer knows no probabilities, and would not hear that flag.
+    """
+    if arguments.pages_per_answer and (arguments.reader, arguments.preset) != ("flow", "default"):
+        raise CommandError(
+            f"--pages-per-answer {arguments.pages_per_answer} is for --reader flow of the default preset only",
+            str(arguments.pages_per_answer),
+            "leave it out",
+        )
     from tasks.settings.ask import load_settings
     from tasks.settings.base import changed
 

@@ -15,7 +15,7 @@ from tasks.asking.weights import Weights
 from tasks.evaluation.comparing import Change, Difference
 from tasks.evaluation.figures import FEWEST_DOCUMENTS
 from tasks.evaluation.tables import evaluation_page, minute
-from tasks.evaluation.wording import MISSING, named_with_unit, unit_of
+from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
 
 WIDE_COLUMNS = 180
 """From here on a table of ablations has room for its intervals."""
@@ -99,7 +99,8 @@ def show_changes(
     moved = [change for change in changes if change.difference or change.low or change.high]
     if moved:
         columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
-        output.table(columns, [_row(change) for change in moved], right=columns[2:5])
+        marks = [fitted_mark(after, change.metric) or fitted_mark(before, change.metric) for change in moved]
+        output.table(columns, list(map(_row, moved, marks)), right=columns[2:5])
     output.line(f"{len(changes) - len(moved)} of {len(changes)} metrics are the same", style="dim")
     output.line(f"of {len(changes)} compared metrics some 5 % move beyond luck by chance", style="dim")
     for difference in differences:
@@ -108,10 +109,10 @@ def show_changes(
         output.line("nothing else differs: same models, settings, corpus and code", style="dim")
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: Change, mark: str) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
     by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
     interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
     verdict = "more than luck" if change.beyond_luck else ""
-    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({interval})", verdict
+    return change.arm, named_with_unit(change.metric) + mark, before, after, f"{by} ({interval})", verdict

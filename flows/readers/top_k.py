@@ -3,6 +3,7 @@
 from tasks.asking.candidates import find_candidates, score_by_relevance
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
+from tasks.asking.second_look import look_again
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.paths import best_passages
@@ -11,9 +12,9 @@ GATED = False
 
 
 async def read(question: Question, context: AskContext) -> Findings:
-    """Answer from the most relevant passages: candidates -> relevance -> best passages -> fetch -> read -> synthesize."""
+    """Answer from the best passages: candidates, relevance, look again -> best passages -> fetch -> read -> synthesize."""
     graph = await find_candidates.submit(question, context)
-    scores = await score_by_relevance.submit(question, graph, context)
+    scores = await look_again(question, graph, await score_by_relevance.submit(question, graph, context), context)
     passages = await best_passages.submit(question, scores, context)
     texts = await fetch_texts.submit(question, graph, scores, passages, context)
     readings = await read_paths.submit(question, texts, context)

@@ -23,6 +23,9 @@ EVALUATING = (
 )
 """What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
 
+FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("fitting", "refusals", "sizing"))
+"""What decides, of what only evaluates, which weights come of a fit and what is measured out of fold."""
+
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "openai")
 
 UNDECIDING: Mapping[str, bool | set[str]] = {"seconds": True, "models": {"budget", "prices"}}
@@ -35,6 +38,11 @@ def code_identity() -> str:
     """Return a hash of what decides answers: code, prompts, schemas and glossaries, and the versions of libraries."""
     code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
     return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
+
+
+def fitting_identity() -> str:
+    """Return a hash of what decides answers and what is fitted to them."""
+    return identify(code_identity(), *(hash_bytes((ROOT / name).read_bytes()) for name in FITTING))
 
 
 def deciding_files() -> list[Path]:

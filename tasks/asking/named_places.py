@@ -72,7 +72,7 @@ def _asks_for_elements_there(question: Question) -> bool:
 
 
 NAMED_DOCUMENTS = 16
-"""Documents in which places are looked up for the candidates of a larger scope; to compare their sections takes some milliseconds."""
+"""Documents in which places are looked up for the candidates of a larger scope; comparing their sections takes milliseconds."""
 
 
 def find_named_nodes(question: Question, best: IntArray, context: AskContext) -> IntArray:

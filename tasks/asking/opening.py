@@ -24,10 +24,15 @@ async def entered(held: ExitStack, opening: AbstractContextManager[T]) -> T:
     """
     # no task: what ends with its loop would not see what the thread opens
     entering = asyncio.get_running_loop().run_in_executor(None, held.enter_context, opening)
+
+    def let_go(entered: asyncio.Future[T]) -> None:
+        entered.exception()  # one that nobody looks at is printed
+        held.close()
+
     try:
         return await asyncio.shield(entering)
     except asyncio.CancelledError:
-        entering.add_done_callback(lambda _done: held.close())
+        entering.add_done_callback(let_go)
         raise
 
 

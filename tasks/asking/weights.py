@@ -30,9 +30,13 @@ class Record(BaseModel):
 
 
 class Provenance(Record):
-    """What weights were fitted on; they hold for this embedder and this reader."""
+    """What weights were fitted on; they hold for this embedder and this reader.
+
+    `benchmark` is the hash of the dataset's questions; files of before it have none.
+    """
 
     dataset: str
+    benchmark: str = ""
     documents: int = Field(ge=1)
     questions: int = Field(ge=1)
     code: str

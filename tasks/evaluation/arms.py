@@ -95,6 +95,8 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
     whole = request.scope == "corpus"
     if request.what in {"fit", "transfer"} and request.preset != "default":
         raise EvaluationError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
+    if request.what == "fit" and (rerank := request.settings.ask.rerank):
+        raise EvaluationError(f"no weights are fitted to the order of the reranker {rerank!r}; take ask.rerank out of the settings")
     if request.what == "transfer" and "flow" not in request.readers:
         raise EvaluationError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
     if request.what == "ablations":
@@ -150,6 +152,10 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without places named": unnamed,
         "without the glossary of statements": {"ask.named.ratio": 0.0, "ask.named.item": 0.0},
         "without the page's share": {"ask.relevance.page_share": 0.0},
+        "without pairs of words": {"ask.relevance.pair_share": 0.0},
+        "without keeping what no arc reaches": {"ask.score.keep_unreached": False},
+        "without scaling diffusion": {"ask.score.scale_diffusion": False},
+        "diffusion by the edges' weights": {"ask.score.diffusion_weights": "edges"},
         "without OCR": {"reading.ocr.enabled": False},
     }
     if settings.ask.routing.network == "paper":
@@ -160,6 +166,13 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
             "start by flow": {"ask.selection.start": "flow"},
             "start by flow and quality": {"ask.selection.start": "both"},
             "without diverse sources": {"ask.routing.diversity": 1.0},
+        }
+    if settings.reading.embedding.second:
+        found["without the second look"] = {"ask.second.weight": 0.0}
+    if settings.ask.reading.by == "model":
+        found |= {
+            "the model's keywords": {"ask.keywords": True},
+            "pairs rated as in the paper": {"ask.gate.scorer_temperature": 0.2},
         }
     found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}

@@ -15,7 +15,7 @@ from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import collects
 from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL
-from tasks.evaluation.plan import EvaluationPlan, Results
+from tasks.evaluation.plan import EvaluationPlan, Results, weights_named
 from tasks.evaluation.refusals import scored_refusals
 from tasks.evaluation.scoring import (
     ALL,
@@ -121,7 +121,8 @@ def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: s
     if what == "answers":
         by_model = plan.request.settings.ask.reading.by == "model"
         scored = scored_answers(plan.questions, results.asked, results.judged, by_model=by_model)
-        scored = pl.concat([scored, scored_refusals(plan.questions, results.asked)])
+        refused, unfitted = scored_refusals(plan.questions, results.asked)
+        scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
     else:
         scored = scored_retrieval(plan.questions if what in RANKED else (), results.asked)
     if what in SIZED:
@@ -134,7 +135,7 @@ def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: s
     if what == "ablations":
         scored = with_differences(scored)
     if plan.fitted_on:
-        models = {**models, "weights": plan.fitted_on.benchmark.name}
+        models = {**models, **weights_named(plan.fitted_on.benchmark.name, plan.fitted_on.benchmark.hash)}
     return Evaluation(
         run_id=run_id,
         what=what,

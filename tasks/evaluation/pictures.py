@@ -27,6 +27,7 @@ from tasks.evaluation.wording import (
     capital,
     figure_text,
     figures_in,
+    fitted_mark,
     is_few,
     named_with_unit,
     unit_of,
@@ -69,12 +70,13 @@ def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
     for metric in ABLATED if evaluation.what == "ablations" else ():
         changes = {one.arm: [one] for one in figures if one.group == ALL and one.metric == difference_of(metric)}
         if changes:
-            title = f"{capital(metric)}: what each ablation changes, {evaluation.benchmark}"
+            title = f"{capital(metric)}{fitted_mark(evaluation, metric)}: what each ablation changes, {evaluation.benchmark}"
             yield _file_name(metric), _picture_of_rows(changes, title=title)
     for metric in DRAWN_BY_GROUP if evaluation.what != "ablations" else ():
         of_metric = [one for one in figures if one.metric == metric]
         if len({one.group for one in of_metric}) > 1:
-            yield _file_name(metric), group_picture(of_metric, title=f"{capital(metric)}, {evaluation.benchmark}")
+            title = f"{capital(metric)}{fitted_mark(evaluation, metric)}, {evaluation.benchmark}"
+            yield _file_name(metric), group_picture(of_metric, title=title)
 
 
 def curve_picture(figures: Sequence[Figure], *, title: str) -> bytes:

@@ -13,7 +13,7 @@ from storage.locations import corpus_location, evaluations_folder
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
-from tasks.asking.deciding import code_identity
+from tasks.asking.deciding import fitting_identity
 from tasks.asking.request import QuestionError, checked_questions
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationError, EvaluationRequest, arms_of
@@ -25,7 +25,8 @@ from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
 
-HASH_DIGITS = 8
+HASH_DIGITS, SHOWN_DIGITS = 8, 12
+FITTED_ON = "fitted on"
 LONGEST_NAME = 64
 SHOWN = 5
 FEWEST_DOCUMENTS, ENOUGH_DOCUMENTS = 2, 10
@@ -167,11 +168,11 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
     ]
     left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
     lacking = "answer written down" if plan.request.what == "answers" else "evidence pages"
-    few = len(set(map(document_of, plan.with_evidence)))
+    few = len(set(map(document_of, (plan.fitted_on or plan).with_evidence)))
     return (
         *(
             [f"fitted on {few} documents only: weights of fewer than {ENOUGH_DOCUMENTS} may not hold for others"]
-            if plan.request.what == "fit" and few < ENOUGH_DOCUMENTS
+            if plan.request.what in {"fit", "transfer"} and few < ENOUGH_DOCUMENTS
             else []
         ),
         *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
@@ -187,7 +188,7 @@ def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
     count = count_variants(
         evaluations_folder() / "variants.jsonl",
         benchmark=plan.benchmark.hash,
-        code=code_identity(),
+        code=fitting_identity(),
         variants=sorted({arm.variant for arm in plan.arms}),
         started=started,
         what=plan.request.what,
@@ -200,8 +201,14 @@ def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[st
     reader = context.reader
     named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
     if request.preset == "default":
-        named["weights"] = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted.dataset
+        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
+        named |= weights_named(fitted.dataset, fitted.benchmark)
     return {what: name for what, name in named.items() if name}
+
+
+def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
+    """Return which weights an evaluation went by; the hash of their benchmark, as heads show it, where it is known."""
+    return {"weights": dataset, FITTED_ON: benchmark[:SHOWN_DIGITS]}
 
 
 def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:

@@ -54,20 +54,26 @@ def fitted_refusal(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, A
     return RefusalWeights(bias=logistic.bias, weights=logistic.weights, threshold=floor(threshold * 1e6) / 1e6)
 
 
-def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
-    """Return scores out of fold: refused where so many of the unanswerable are, and at the fitted threshold; none where too few."""
-    rows = []
+def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return scores out of fold, refused where so many of the unanswerable are, and at the fitted threshold; why an arm has none.
+
+    Where a model read there is nothing to fit.
+    """
+    rows, notes = [], list[str]()
     for arm, found in asked.items():
         examples = refusal_examples(questions, found)
+        if not examples.questions:
+            continue
         try:
             refused = refused_out_of_fold(
                 examples.features, examples.unanswerable, examples.documents, shares=SHARES, folds=FOLDS, seeds=SEEDS
             )
-        except FitError:
+        except FitError as error:
+            notes.append(f"no refusals out of fold for {arm}: {error}")
             continue
         for place, question in enumerate(examples.questions):
             worth = {f"{REFUSED_AT}{share:.0%}": value for share, value in zip(SHARES, refused.at[place].tolist(), strict=True)}
             known = worth if question.answerable else {}
             known[(REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY) + OUT_OF_FOLD] = float(refused.fitted[place])
             rows += [(arm, question.id, document_of(question), metric, value) for metric, value in known.items()]
-    return pl.DataFrame(rows, schema=SCORED, orient="row")
+    return pl.DataFrame(rows, schema=SCORED, orient="row"), tuple(notes)

@@ -32,11 +32,13 @@ SEED = 20260606
 CUTOFFS = (1, 3, 5, 10)
 FLOW, BASELINE = "flow", "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
+RECALLED = "recall of the evidence"
 OWN, GAIN = "own ranking", "gain over "
 CUTS = SAME_EACH, CONST = "same each", "const"
 """Cut to the set's number question by question; at the one number that keeps the set's mean over all questions."""
 CURVE_PAGES, BY_ITSELF = 12, f", {OWN}"
 AT_FLOW, OVERLAP = "whole at flow's number", "overlap of the set with "
+OWN_IRRELEVANT = f"{IRRELEVANT} of {OWN}, {SAME_EACH}"
 
 CORRECT = "accuracy"
 BY_THE_RULES = "accuracy by rules"
@@ -88,6 +90,16 @@ def difference_of(metric: str) -> str:
     return f"{metric}, difference"
 
 
+BY_WEIGHTS = frozenset(
+    (
+        *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
+        *(name(ranking, cut) for name in (gain_over, found_by) for ranking in (OWN, BASELINE) for cut in CUTS),
+        *(CORRECT, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    )
+)
+"""What depends on the weights of the probabilities: how many pages are read, and what is refused."""
+
+
 def document_of(question: BenchmarkQuestion) -> str:
     """Return the document that a question stands or falls with: that of its evidence, else the last, where loaders put it."""
     return question.evidence[0][0] if question.evidence else question.documents[-1]
@@ -134,12 +146,12 @@ def _worth(
     whole = perfect_recall(returned=own.evidence, gold=gold)
     values = ranking_metrics(ranked=own.ranked, gold=gold, cutoffs=CUTOFFS) | {
         PERFECT: whole,
-        "recall of the evidence": recall(returned=own.evidence, gold=gold),
+        RECALLED: recall(returned=own.evidence, gold=gold),
         IRRELEVANT: irrelevant_ratio(returned=own.evidence, gold=gold),
         RETURNED: float(pages),
         READABLE: float(bool(own.ranked)),
         "seconds": own.seconds,
-        f"{IRRELEVANT} of {OWN}, {SAME_EACH}": irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
+        OWN_IRRELEVANT: irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
     }
     for name, ranked in rankings.items():
         at_number = perfect_recall(returned=ranked[:pages], gold=gold)

@@ -75,6 +75,7 @@ def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
         document, corpus = (_scope_weights(plan, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))
     provenance = Provenance(
         dataset=plan.benchmark.name,
+        benchmark=plan.benchmark.hash,
         documents=len(set(map(document_of, plan.with_evidence))),
         questions=len(plan.with_evidence),
         code=code_identity(),

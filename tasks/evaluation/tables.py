@@ -2,8 +2,9 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -20,11 +21,14 @@ from tasks.evaluation.wording import (
     FEW_MEANS,
     INTERVALS_MEAN,
     MISSING,
+    ON_THESE,
     ORDER_MEANS,
     brief_text,
     capital,
     figure_text,
     figures_in,
+    fitted_mark,
+    fitted_on_these,
     is_difference,
     named_with_unit,
 )
@@ -62,6 +66,8 @@ OF_PAIRS = {
     OVERLAP: "Overlap of the returned sets (%, mean Jaccard)",
 }
 RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)
+Mark = Callable[[str], str]
+"""Returns what is to be known of a metric's weights."""
 OF_ALL, METRIC, GROUP = pl.col("group") == ALL, pl.col("metric"), pl.col("group")
 
 
@@ -133,31 +139,38 @@ def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]
     """Yield the tables; the figures come with the `text` that is shown of each, groups of one kind together."""
     write = brief_text if brief else figure_text
     texts = pl.Series("text", map(write, figures_in(evaluation.figures)), pl.String)
+    mark = partial(fitted_mark, evaluation)
     shown = evaluation.figures.with_columns(texts).sort(GROUP.str.contains(":", literal=True), GROUP, maintain_order=True)
     if evaluation.what == "probe":
         yield from probe_tables(shown)
     elif evaluation.what == "ablations":
-        yield ablation_table(shown, brief=brief)
+        yield ablation_table(shown, brief=brief, sets=mark(PERFECT))
     else:
-        weights = evaluation.models.get("weights", "")
         if evaluation.what == "retrieval" and not set(shown["arm"]) <= {FLOW, BASELINE}:
-            yield summary_table(shown)
+            yield summary_table(shown, sets=mark(PERFECT))
         yield from retrieval_tables(shown)
-        yield from evidence_tables(shown, of_weights=", fitted on these documents" if weights == evaluation.benchmark else "")
-        yield from gain_tables(shown)
+        yield from evidence_tables(shown, sets=mark(PERFECT))
+        yield from gain_tables(shown, sets=mark(PERFECT))
         yield from order_tables(shown)
-        yield from sized_tables(shown, f"weights fitted on {weights}" if evaluation.what == "transfer" else BY_FOLDS)
-        yield from measure_tables(shown)
+        yield from sized_tables(shown, _weights_of_sets(evaluation))
+        yield from measure_tables(shown, mark)
         yield from refusal_tables(shown)
-        yield from group_tables(shown)
+        yield from group_tables(shown, mark)
+
+
+def _weights_of_sets(evaluation: Evaluation) -> str:
+    if evaluation.what != "transfer":
+        return BY_FOLDS
+    here = fitted_on_these(evaluation)
+    return f"weights {ON_THESE}" if here else f"weights fitted on {evaluation.models.get('weights')}"
 
 
 def _pivoted(shown: pl.DataFrame, rows: str, columns: str) -> pl.DataFrame:
     return shown.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(MISSING)
 
 
-def ablation_table(shown: pl.DataFrame, *, brief: bool) -> EvaluationTable:
-    """Return what the whole method measures, and below it what each ablation changes of that.
+def ablation_table(shown: pl.DataFrame, *, brief: bool, sets: str) -> EvaluationTable:
+    """Return what the whole method measures, and below it what each ablation changes of that; `sets` marks what is returned.
 
     In brief some metrics under short names, and in place of the interval of a difference a mark where that leaves out zero.
     """
@@ -172,7 +185,8 @@ def ablation_table(shown: pl.DataFrame, *, brief: bool) -> EvaluationTable:
     named = compared.with_columns(pl.Series("name", map(names.__getitem__, compared.select("metric", "group").rows()), pl.String))
     cells = _pivoted(named.filter(pl.col("name") != "").sort(METRIC.cast(in_order), maintain_order=True), "arm", "name")
     counted = _counted(shown.filter(OF_ALL, shown["metric"][0] == METRIC))
-    return EvaluationTable(f"{capital(whole)}, and what each ablation changes of it (points, pages), {counted} questions", cells)
+    title = f"{capital(whole)}, and what each ablation changes of it (points, pages), {counted} questions"
+    return EvaluationTable(f"{title}; {PERFECT} and {RETURNED}{sets}" if sets else title, cells)
 
 
 def probe_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
@@ -184,15 +198,16 @@ def probe_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
         yield EvaluationTable(f"Their page comes back among the first so many (%), {arm}", cells)
 
 
-def summary_table(shown: pl.DataFrame) -> EvaluationTable:
-    """Return a row for each reader, for a reader who compares: of flow and top-k alone it would only repeat other tables."""
+def summary_table(shown: pl.DataFrame, *, sets: str) -> EvaluationTable:
+    """Return a row for each reader; of flow and top-k alone it would only repeat other tables. `sets` marks what flow returns."""
     found = shown.filter(METRIC.is_in(SUMMARY), OF_ALL | ((METRIC == PERFECT) & (GROUP == "several pages")))
     found = found.sort(METRIC.cast(pl.Enum(SUMMARY)), maintain_order=True)
     figures = figures_in(found.select(FIGURES.keys()))
     texts = [figure_text(one) if is_difference(one.metric) else brief_text(one) for one in figures]
     names = [f"{named_with_unit(one.metric)}{'' if one.group == ALL else f', {one.group}'}" for one in figures]
     cells = _pivoted(found.with_columns(text=pl.Series(texts), name=pl.Series(names)), "arm", "name")
-    return EvaluationTable(_titled("The readers", found.filter(OF_ALL)), cells.rename({"arm": "reader"}))
+    title = f"{_titled('The readers', found.filter(OF_ALL))}{f'; the set of {FLOW}{sets}' if sets else ''}"
+    return EvaluationTable(title, cells.rename({"arm": "reader"}))
 
 
 def retrieval_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
@@ -204,16 +219,16 @@ def retrieval_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
             yield EvaluationTable(_titled(f"{title} of the ranking (%)", found), cells)
 
 
-def evidence_tables(shown: pl.DataFrame, *, of_weights: str) -> Iterator[EvaluationTable]:
+def evidence_tables(shown: pl.DataFrame, *, sets: str) -> Iterator[EvaluationTable]:
     """Yield the table of the returned sets: how often whole, next to rankings cut to as many pages, and the gain over each.
 
-    `of_weights` is what is to be known of the weights that decide how many pages are returned.
+    `sets` is what is to be known of the weights that decide how many pages are returned.
     """
     whole = shown.filter(OF_ALL, METRIC == PERFECT)
     texts = {(arm, metric): text for arm, metric, text in shown.filter(OF_ALL).select("arm", "metric", "text").rows()}
     rows = []
     for arm in whole["arm"]:
-        rows.append((f"{arm}: returned set{of_weights if arm != BASELINE else ''}", texts[arm, PERFECT], ""))
+        rows.append((f"{arm}: returned set{sets if arm == FLOW else ''}", texts[arm, PERFECT], ""))
         for rival in RIVALS:
             if (arm, found_by(*rival)) in texts:
                 rows.append((", ".join(rival), texts[arm, found_by(*rival)], texts.get((arm, gain_over(*rival)), MISSING)))
@@ -222,7 +237,7 @@ def evidence_tables(shown: pl.DataFrame, *, of_weights: str) -> Iterator[Evaluat
         yield EvaluationTable(_titled("How often all evidence is there", whole), cells)
 
 
-def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+def gain_tables(shown: pl.DataFrame, *, sets: str) -> Iterator[EvaluationTable]:
     """Yield, for each arm, what its returned set gains over cut rankings, by how many pages a question needs."""
     over_cuts = METRIC.str.starts_with(GAIN) & ~METRIC.str.ends_with(DIFFERENCE) & ~METRIC.str.contains(SIZED)
     gains = shown.filter(over_cuts, ~GROUP.str.contains(":", literal=True))
@@ -230,7 +245,7 @@ def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
         counts = found.unique("group", keep="first").select("group", "questions").rows()
         names = {group: f"{group} ({count:,})" for group, count in counts} | {"metric": f"over, of {arm}"}
         cells = _pivoted(found.with_columns(METRIC.str.strip_prefix(GAIN)), "metric", "group").rename(names)
-        yield EvaluationTable("What the returned set gains (points)", cells)
+        yield EvaluationTable(f"What the returned set gains (points){sets}", cells)
 
 
 def order_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
@@ -265,7 +280,7 @@ def sized_tables(shown: pl.DataFrame, how: str) -> Iterator[EvaluationTable]:
         yield EvaluationTable(_titled(title, calibrated), _pivoted(calibrated, "metric", "arm"))
 
 
-def measure_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+def measure_tables(shown: pl.DataFrame, mark: Mark) -> Iterator[EvaluationTable]:
     """Yield the table of all else that was measured, answers and cost among it: a row for each metric, a column for each arm."""
     of_all, ranked = shown.filter(OF_ALL), METRIC.str.contains(RANKED)
     elsewhere = [PERFECT, *CALIBRATION, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)]
@@ -273,7 +288,7 @@ def measure_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     of_others = METRIC.str.contains(f"{SIZED}|{of_orders}") | METRIC.str.ends_with(DIFFERENCE) | METRIC.str.starts_with(REFUSED_AT)
     found = of_all.filter(~METRIC.is_in(elsewhere), ~ranked, ~of_others)
     if found.height:
-        named = found.with_columns(pl.Series("metric", map(named_with_unit, found["metric"])))
+        named = found.with_columns(pl.Series("metric", [named_with_unit(metric) + mark(metric) for metric in found["metric"]]))
         title = "Also measured" if of_all.filter(ranked).height else "Measured"
         yield EvaluationTable(_titled(title, found), _pivoted(named, "metric", "arm"))
 
@@ -287,14 +302,14 @@ def refusal_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
         yield EvaluationTable(title, cells.rename({"metric": "of the unanswerable are refused"}))
 
 
-def group_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+def group_tables(shown: pl.DataFrame, mark: Mark) -> Iterator[EvaluationTable]:
     """Yield a table for each metric that is measured on parts of the questions: a row for each part, a column for each arm.
 
     What is gained over cut rankings has a table of its own.
     """
     for metric in shown.filter(~OF_ALL, ~METRIC.str.starts_with(GAIN))["metric"].unique(maintain_order=True):
         cells = _by_group(shown.filter(metric == METRIC), "arm").rename({"group": "questions"})
-        yield EvaluationTable(f"{capital(named_with_unit(metric))} by group", cells)
+        yield EvaluationTable(f"{capital(named_with_unit(metric))} by group{mark(metric)}", cells)
 
 
 def _by_group(found: pl.DataFrame, columns: str) -> pl.DataFrame:

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from storage.records.evaluations import Figure
+from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.figures import FEWEST_DOCUMENTS, GAIN_AT_NOISE, PAGES_FOR_RECALL, more_than_luck
-from tasks.evaluation.scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED, difference_of
+from tasks.evaluation.plan import FITTED_ON
+from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED, difference_of
 from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS = 10
@@ -18,6 +19,7 @@ INTERVALS_MEAN = f"95 % intervals, by drawing documents anew ({MISSING} where th
 ORDER_MEANS = "order: the set as it was read, then the rest of the ranking"
 BEYOND_LUCK = "!"
 DIFFERENCE = difference_of("")
+ON_THESE = "fitted on these documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,20 @@ def unit_of(metric: str) -> Unit:
 def named_with_unit(metric: str) -> str:
     unit = unit_of(metric).name
     return f"{metric} ({unit})" if unit else metric
+
+
+def fitted_mark(evaluation: Evaluation, metric: str) -> str:
+    """Return what marks a metric that depends on weights fitted on the evaluation's own documents, "" for any other."""
+    by_weights = metric.removesuffix(DIFFERENCE) in BY_WEIGHTS
+    return f", {ON_THESE}" if by_weights and fitted_on_these(evaluation) else ""
+
+
+def fitted_on_these(evaluation: Evaluation) -> bool:
+    """Say whether the weights were, by the hash of their benchmark, which no new name changes; by the name where there is none."""
+    benchmark = evaluation.models.get(FITTED_ON)
+    if benchmark is None:
+        return evaluation.models.get("weights") == evaluation.benchmark
+    return evaluation.benchmark_hash.startswith(benchmark)
 
 
 def is_difference(metric: str) -> bool:

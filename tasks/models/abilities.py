@@ -24,14 +24,12 @@ from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, valu
 from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
-from tasks.models.endpoints import Endpoint, ServedModel
+from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ModelSettings
 
 PATH_TOKENS, ANSWER_TOKENS = (3000, 250), (5000, 300)
 """About what a path takes in full forms, read and written, and what putting the answer together takes."""
-FULL_CONTEXT_TOKENS = 16_384
-"""What the largest call of the full forms takes, read and written: an answer from 40,000 characters of evidence."""
 FULL_PATHS = 11
 """What `ask.selection.read` allows."""
 QUESTION_SECONDS = 120.0

@@ -11,7 +11,6 @@ import numpy as np
 from storage.records.documents import Vectors
 from tasks.models.abilities import (
     ERRORS,
-    FULL_CONTEXT_TOKENS,
     PATIENT_SECONDS,
     QUESTION_SECONDS,
     Abilities,
@@ -32,8 +31,18 @@ from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
-from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
+from tasks.models.endpoints import (
+    FULL_CONTEXT_TOKENS,
+    Endpoint,
+    EndpointError,
+    ServedModel,
+    chat_endpoint,
+    chosen_model,
+    embedding_endpoint,
+    same_model,
+)
 from tasks.models.faults import without_key
+from tasks.models.local import local_model, local_model_is_named, reachable
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 SAME = 0.999
@@ -66,7 +75,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """All that was looked at of one server, which is `chat` or `embeddings`."""
+    """All that was looked at of one server, which is `chat`, `local model` or `embeddings`."""
 
     server: str
     address: str
@@ -78,15 +87,25 @@ class Checkup:
 
 
 def check_models() -> list[Checkup]:
-    """Look at the servers that the environment names; raise EndpointError where it names none."""
+    """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
+
+    Raise EndpointError where none is named, LocalModelError where the local one cannot be had.
+    """
     chat, embeddings = chat_endpoint(), embedding_endpoint()
-    if not (chat or embeddings):
+    if not (chat or embeddings or local_model_is_named()):
         raise EndpointError(
-            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL is set; set the first to a chat "
-            "server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
+            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set; "
+            "set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
         )
-    checkups = [_checkup("chat", chat, on_the_loop(_chat_checks(chat)).result())] if chat else []
+    checkups = [_chat_checkup("chat", chat)] if chat else []
+    if local_model_is_named():
+        with reachable(local_model()) as local:
+            checkups.append(_chat_checkup("local model", local))
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
+
+
+def _chat_checkup(server: str, endpoint: Endpoint) -> Checkup:
+    return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint)).result())
 
 
 def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> Checkup:

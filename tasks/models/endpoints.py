@@ -101,6 +101,8 @@ def _is_address(base_url: str) -> bool:
     return bool(named and VISIBLE.fullmatch(base_url) and not parts.query and not parts.fragment)
 
 
+FULL_CONTEXT_TOKENS = 16_384
+"""What the largest call of the full forms takes, read and written: an answer from 40,000 characters of evidence."""
 LISTED = 10
 DATE_OR_REVISION = re.compile(r"-\d{4}-?\d{2}-?\d{2}|@[\w.-]+")
 

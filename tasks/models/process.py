@@ -58,11 +58,11 @@ class ModelProcess:
         Raises the failure where the model does not load, StoppedError where the user asked for the end.
         """
         with self._asking:
-            if stop_requested():
-                raise StoppedError
             reply = None
             try:
                 self.start()
+                if stop_requested():  # only now: what was started since then nobody has interrupted
+                    raise StoppedError
                 reply = self._reply(request, seconds, start_seconds)
             finally:
                 if reply is None:  # also when the user interrupts: an unread reply would answer the next request

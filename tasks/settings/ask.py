@@ -212,7 +212,9 @@ class AskSettings(Settings):
     score: ScoreSettings = ScoreSettings()
     second: SecondSettings = SecondSettings()
     rerank: str = Field(
-        "", description="cross-encoder or model of late interaction, by name or folder, that puts the best 30 passages in order"
+        "",
+        description="cross-encoder or model of late interaction, by name or folder, that orders the best 30 passages; the paper's "
+        "flow asks it nothing",
     )
     routing: RoutingSettings = RoutingSettings()
     selection: SelectionSettings = SelectionSettings()

@@ -87,7 +87,9 @@ class EmbeddingSettings(Settings):
     text: Literal["content", "paper"] = "content"
     batch_nodes: int = 256  # nodes a batch, cut in node order within a document
     second: str = Field(
-        "", description="one more model for a new corpus, by name or folder, or as the server at FLOWREADER_SECOND_BASE_URL has it"
+        "",
+        description="one more model for a new corpus, by name or folder, or as the server at FLOWREADER_SECOND_BASE_URL has it; "
+        "the paper's flow asks it nothing",
     )
 
 

@@ -1,97 +1,124 @@
-"""What a small local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
+"""What the local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
 
-A part of `make bench-models`; on other documents, read in before:
+A part of `make bench-models`, which asks the forty questions of tests/corpus. Others are asked of a corpus that was read in before:
 
-    python -m tests.bench.local_model --home HOME --corpus NAME --questions FILE.jsonl
+    python -m tests.bench.local_model --dataset FOLDER --corpus NAME --home DIR --most 50
 
-An answer is right by the rules of `flowreader evaluate`; where only evidence is given, its quotes are looked at in the same way.
+An answer is right as `flowreader evaluate` judges it by rules. Rules give none: with them is compared what is shown, which is right
+where the answer is, or where in its place a quote has all words of a known one; where nothing answers, if nothing is shown.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
 
 import numpy as np
 import openai
 
 from flows.ask import ask
 from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpus_location
-from storage.records.answers import Answer
+from storage.locations import calls_folder, corpus_location
+from storage.records.answers import Answer, AnswerStatus
 from storage.records.documents import Modality
-from tasks.algorithms.metrics.answers import judge_by_rules
+from storage.records.evaluations import Asked, BenchmarkQuestion
+from storage.runs.replies import CallCache, questions_owner
+from tasks.algorithms.metrics.answer_words import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
-from tasks.algorithms.text.standing import find_words
 from tasks.asking.request import AskRequest
-from tasks.events import CallEnded, Event, subscribed
+from tasks.evaluation.benchmarks.opening import open_benchmark
+from tasks.evaluation.judging import is_judgeable, judge_answers
+from tasks.events import CallEnded, DraftGrown, Event, subscribed
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
-from tasks.models.local import run_model, weights
-from tasks.settings.ask import AskSettings
-from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts
+from tasks.models.local import local_model, reachable
+from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts
 
 PLAIN = "{page}\n\nAnswer this question from the text above, as shortly as you can: {question}"
 PAGE_CHARACTERS = 12_000
-"""Of the best page; what is longer does not fit a context of 8,192 tokens."""
+"""Of the best page; more does not fit a context of 8,192 tokens, nor so much where it is all numbers."""
 PLAIN_TOKENS = 150
+SEED = 1
+"""Of which questions of a dataset are asked."""
+FLOW, PAGE, RULES = "FlowReader", "best page", "rules"
+"""Who reads: the model in FlowReader, the model by hand, nobody."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question as the file has it; whether each way of reading it is right, and what it said."""
+class Reading:
+    """What somebody said to a question and quoted, and what it took; `first` are the seconds until there were words to read."""
 
-    asked: Mapping[str, Any]
-    right: Mapping[str, bool]
-    said: Mapping[str, str]
+    said: str
+    status: AnswerStatus
     seconds: float
-    read: int
-    written: int
+    first: float | None = None
+    read: int = 0
+    written: int = 0
+    quotes: tuple[str, ...] = ()
 
 
-def questions_of(path: Path) -> list[Mapping[str, Any]]:
-    text = path.read_text("utf-8")
-    return json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines() if line]
+@dataclass(frozen=True)
+class Compared:
+    """A question with its readings, and which of them are right: the answer, and what is shown."""
+
+    question: BenchmarkQuestion
+    readings: dict[str, Reading]
+    right: dict[str, bool]
+    shown: dict[str, bool]
 
 
-def known_answers(asked: Mapping[str, Any]) -> list[str]:
-    return [str(one) for one in (asked["answer"] if isinstance(asked["answer"], list) else [asked["answer"]])]
+class Heard:
+    """Hears how each call of a model ended, and when the draft of an answer began."""
+
+    def __init__(self) -> None:
+        self.outcomes, self.draft = Counter[Outcome](), 0.0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CallEnded):
+            self.outcomes[event.call.outcome] += 1
+        if isinstance(event, DraftGrown) and event.text and not self.draft:
+            self.draft = time.monotonic()
 
 
-def evidence_of(asked: Mapping[str, Any]) -> Sequence[Any]:
-    return asked["evidence"] if "evidence" in asked else asked["evidence_pages"]
+def corpus_questions() -> list[BenchmarkQuestion]:
+    """Return the questions of tests/corpus, each asked of all of it; in parentheses an answer says how it comes about."""
+    return [
+        BenchmarkQuestion(
+            id=str(number),
+            text=one["question"],
+            documents=(),
+            answerable=bool(one["evidence"]),
+            answers=tuple(dict.fromkeys((one["answer"], one["answer"].split(" (")[0]))) if one["evidence"] else (),
+        )
+        for number, one in enumerate(json.loads((ROOT / "tests" / "corpus_questions.json").read_text("utf-8")))
+    ]
 
 
-def is_right(asked: Mapping[str, Any], said: str) -> bool:
-    return judge_by_rules(
-        predicted=said,
-        answers=known_answers(asked),
-        answer_format=asked.get("answer_format", ""),
-        answerable=bool(evidence_of(asked)),
-        found=bool(said.strip()),
-    ).correct
+def dataset_questions(folder: Path, most: int) -> list[BenchmarkQuestion]:
+    """Return so many questions of a dataset that can be judged, drawn from all, in their order."""
+    found = [question for question in open_benchmark(folder).questions if is_judgeable(question)]
+    return [found[place] for place in sorted(random.Random(SEED).sample(range(len(found)), min(most, len(found))))]
 
 
-async def answers(corpus: str, questions: Sequence[Mapping[str, Any]], settings: AskSettings) -> list[tuple[Answer, float]]:
-    """Ask each question, of its own document where it names one; return the answers with their seconds."""
-    found = []
-    for asked in questions:
-        documents = (asked["document"],) if "document" in asked else ()
-        request = AskRequest(questions=(asked["question"],), corpus=corpus, documents=documents, fresh=True, settings=settings)
-        began = time.monotonic()
-        async with aclosing(ask(request)) as answered:
-            found += [(answer, time.monotonic() - began) async for answer in answered]
-    return found
+async def answered(question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool) -> tuple[Answer, Reading]:
+    """Ask FlowReader, with the local model or by rules."""
+    documents = question.documents
+    request = AskRequest(questions=(question.text,), corpus=corpus, documents=documents, fresh=True, local=local)
+    heard.draft, began = 0.0, time.monotonic()
+    async with aclosing(ask(request)) as answers:
+        (answer,) = [answer async for answer in answers]
+    seconds, first = time.monotonic() - began, heard.draft - began if heard.draft else None
+    quotes, used = tuple(citation.quote for citation in answer.citations), answer.usage
+    return answer, Reading(answer.answer, answer.status, seconds, first, used.input_tokens, used.output_tokens, quotes)
 
 
 def page_texts(corpus: str) -> dict[tuple[str, int], str]:
@@ -105,129 +132,124 @@ def page_texts(corpus: str) -> dict[tuple[str, int], str]:
     return texts
 
 
-def read_plainly(server: Endpoint, page: str, question: str) -> tuple[str, float]:
-    """Return what the model says to the page and the question, and the seconds: what anybody would do by hand."""
+def read_plainly(server: Endpoint, page: str, question: str) -> Reading:
+    """Have the model answer from a page: what anybody would do by hand. Of a page that is too long for it nothing is said."""
     client, began = openai.OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0), time.monotonic()
-    reply = client.chat.completions.create(
-        model=server.model,
-        messages=[{"role": "user", "content": PLAIN.format(page=page[:PAGE_CHARACTERS], question=question)}],
-        max_tokens=PLAIN_TOKENS,
-        temperature=0,
-    )
-    return reply.choices[0].message.content or "", time.monotonic() - began
+    said, first, read, written = "", None, 0, 0
+    with suppress(openai.BadRequestError):
+        for chunk in client.chat.completions.create(
+            model=server.model,
+            messages=[{"role": "user", "content": PLAIN.format(page=page[:PAGE_CHARACTERS], question=question)}],
+            max_tokens=PLAIN_TOKENS,
+            temperature=0,
+            stream=True,
+            stream_options={"include_usage": True},
+        ):
+            if chunk.choices and (words := chunk.choices[0].delta.content):
+                said, first = said + words, first or time.monotonic() - began
+            if chunk.usage:
+                read, written = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
+    status = AnswerStatus.ANSWERED if said.strip() else AnswerStatus.NOT_FOUND
+    return Reading(said, status, time.monotonic() - began, first, read, written)
 
 
-def compared(corpus: str, questions: Sequence[Mapping[str, Any]]) -> tuple[list[Asked], list[float], Counter[Outcome]]:
-    """Ask every question by rules, by the model in FlowReader, and of the best page alone; return also the seconds of the last."""
-    texts = page_texts(corpus)
-    outcomes, plain_seconds, found = Counter[Outcome](), list[float](), list[Asked]()
-
-    def note(event: Event) -> None:
-        if isinstance(event, CallEnded):
-            outcomes[event.call.outcome] += 1
-
-    by_model = AskSettings.model_validate({"reading": {"by": "model", "model": {"forms": "small"}}})
-    ruled = asyncio.run(answers(corpus, questions, AskSettings()))
-    with run_model(weights()) as model, pointed_at(model.endpoint), subscribed(note):
-        modelled = asyncio.run(answers(corpus, questions, by_model))
-        for asked, (by_rules, _), (answer, seconds) in zip(questions, ruled, modelled, strict=True):
-            best = by_rules.pages[0]
-            plain, took = read_plainly(model.endpoint, texts.get((best.document.id, best.page), ""), asked["question"])
-            plain_seconds.append(took)
-            quotes, shown = (" \n".join(citation.quote for citation in one.citations) for one in (by_rules, answer))
-            right = {
-                "the model in FlowReader": is_right(asked, answer.answer),
-                "the model with the best page": is_right(asked, plain),
-                "its answer, or else the quotes": is_right(asked, answer.answer) if answer.answer else holds(asked, shown),
-                "the quotes of rules": holds(asked, quotes),
-            }
-            said = {"model": answer.answer, "status": answer.status.value, "plain": plain, "rules": quotes}
-            found.append(Asked(asked, right, said, seconds, answer.usage.input_tokens, answer.usage.output_tokens))
-    return found, plain_seconds, outcomes
+async def compared(question: BenchmarkQuestion, corpus: str, page_of: dict[tuple[str, int], str], heard: Heard) -> Compared:
+    """Ask by rules, by the model in FlowReader, and by the model of the page that rules found best."""
+    by_rules, ruled = await answered(question, corpus, heard, local=False)
+    _answer, modelled = await answered(question, corpus, heard, local=True)
+    best = [page_of.get((page.document.id, page.page), "") for page in by_rules.pages[:1]]
+    with reachable(local_model()) as server:
+        plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
+    readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
+    right = {name: is_right(question, reading) for name, reading in readings.items()}
+    shown = {name: right[name] if reading.said else holds(question, reading.quotes) for name, reading in readings.items()}
+    return Compared(question, readings, right, shown)
 
 
-def holds(asked: Mapping[str, Any], quotes: str) -> bool:
-    """Say whether one of the quotes holds the answer, by whatever other words; nothing quoted is right where nothing answers."""
-    if not evidence_of(asked):
+def is_right(question: BenchmarkQuestion, reading: Reading) -> bool:
+    asked = Asked("", question.id, "", (), (), reading.seconds, reading.said, reading.status.value)
+    return judge_answers([(question, asked)], None)[0].correct
+
+
+def holds(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool:
+    """Say whether a quote has all words of an answer, in any order; nothing quoted is right where nothing answers."""
+    if not question.answerable:
         return not quotes
-    return any(find_words(quotes, str(known).split("(")[0]) for known in known_answers(asked))
+    return any({*answer_words(answer)} <= {*answer_words(quote)} for answer in question.answers for quote in quotes)
 
 
-@contextmanager
-def pointed_at(server: Endpoint) -> Iterator[None]:
-    names = {
-        "FLOWREADER_CHAT_BASE_URL": server.base_url,
-        "FLOWREADER_CHAT_MODEL": server.model,
-        "FLOWREADER_CHAT_API_KEY": server.api_key,
-    }
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(names)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+    lost = sum(count for outcome, count in outcomes.items() if outcome not in {Outcome.OK, Outcome.CACHED})
+    rows = [Figure("calls without a usable reply", 100 * lost / max(1, outcomes.total()), "%", most=2)]
+    rows += [row for name in (FLOW, PAGE) for row in cost_of(name, [one.readings[name] for one in found])]
+    answerable = [one for one in found if one.question.answerable]
+    for group, some in ((f"all {len(found)}", found), (f"{len(answerable)} answerable", answerable)):
+        for name in (FLOW, PAGE):
+            rows.append(share(f"{group}: answered, {name}", [bool(one.readings[name].said.strip()) for one in some]))
+            rows.append(share(f"{group}: right, {name}", [one.right[name] for one in some]))
+        rows += paired(f"{group}: right, {FLOW} less {PAGE}", [one.right[FLOW] - one.right[PAGE] for one in some])
+        rows += [share(f"{group}: shown and right, {name}", [one.shown[name] for one in some]) for name in (FLOW, RULES)]
+        rows += paired(f"{group}: shown and right, {FLOW} less {RULES}", [one.shown[FLOW] - one.shown[RULES] for one in some])
+    return rows
 
 
-def figures_of(found: Sequence[Asked], plain_seconds: Sequence[float], outcomes: Counter[Outcome]) -> list[Figure]:
-    shown = [one for one in found if one.said["model"]]
-    unusable = 100 * outcomes[Outcome.INVALID] / max(1, outcomes.total())
-    rows = [Figure(f"right, of {len(found)}: {name}", 100 * mean(one.right[name] for one in found), "%") for name in found[0].right]
-    for one, other in combinations(found[0].right, 2):
-        if (one, other) in PAIRED:
-            low, high = difference(found, one, other)
-            rows += [Figure(f"{one} over {other}, 95 % from", low, "%"), Figure("to", high, "%")]
+def cost_of(name: str, readings: Sequence[Reading]) -> list[Figure]:
+    """Return what a question takes; only FlowReader promised anything."""
+    promised = name == FLOW
+    most = (2400.0, 400.0, 15.0, 10.0) if promised else (float("inf"),) * 4
+    first = [reading.first for reading in readings if reading.first is not None]
     return [
-        *rows,
-        Figure("answers shown", 100 * len(shown) / len(found), "%"),
-        Figure("of these right", 100 * mean([one.right["the model in FlowReader"] for one in shown] or [0]), "%"),
-        Figure("unusable replies", unusable, "%", most=2),
-        Figure("tokens read by a question, on average", mean(one.read for one in found), most=2400),
-        Figure("tokens written", mean(one.written for one in found), most=400),
-        Figure("seconds of a question, median", median(one.seconds for one in found), "s", most=15),
-        Figure("seconds of the best page alone, median", median(plain_seconds), "s"),
+        Figure(f"{name}: tokens read, mean", mean(reading.read for reading in readings), most=most[0]),
+        Figure(f"{name}: tokens written, mean", mean(reading.written for reading in readings), most=most[1]),
+        Figure(f"{name}: a question, median", median(reading.seconds for reading in readings), "s", most=most[2]),
+        Figure(f"{name}: first words, median of {len(first)}", median(first or [0.0]), "s", most=most[3]),
     ]
 
 
-def difference(found: Sequence[Asked], one: str, other: str) -> tuple[float, float]:
-    """Return between which per cent the one is better than the other, over documents."""
-    documents = [
-        str(asked.asked.get("document") or [place["document"] for place in asked.asked["evidence"]][:1]) for asked in found
-    ]
-    clusters = np.unique(documents, return_inverse=True)[1]
-    values = np.array([100.0 * (asked.right[one] - asked.right[other]) for asked in found])
-    interval = bootstrap_interval(values=values, clusters=clusters, resamples=2000, confidence=0.95, seed=1)
-    return interval.low, interval.high
+def share(what: str, values: Sequence[bool]) -> Figure:
+    return Figure(what, 100 * mean(values), "%")
 
 
-PAIRED = {
-    ("the model in FlowReader", "the model with the best page"),
-    ("its answer, or else the quotes", "the quotes of rules"),
-}
+def paired(what: str, differences: Sequence[int]) -> list[Figure]:
+    """Return a mean difference, and between what it lies with 95 %, questions drawn anew."""
+    values = 100 * np.array(differences, dtype=np.float64)
+    found = bootstrap_interval(values=values, clusters=np.arange(len(values)), resamples=2000, confidence=0.95, seed=SEED)
+    return [Figure(what, found.mean, "%"), Figure("  from", found.low, "%"), Figure("  to", found.high, "%")]
 
 
-def measure_of(corpus: str, questions: Path, most: int) -> Part:
-    found, plain_seconds, outcomes = compared(corpus, questions_of(questions)[:most])
-    details = [
-        {"question": one.asked["question"], "known": one.asked["answer"], **one.said, "right": dict(one.right)} for one in found
-    ]
-    return figures_of(found, plain_seconds, outcomes), {"questions": details, "outcomes": dict(outcomes)}
+def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion]) -> Part:
+    """Ask the questions one after the other, with the model loaded and no reply kept from before."""
+    CallCache(calls_folder()).forget(questions_owner(corpus))
+    texts, heard = page_texts(corpus), Heard()
+
+    async def in_turn() -> list[Compared]:
+        return [await compared(question, corpus, texts, heard) for question in questions]
+
+    with reachable(local_model()), subscribed(heard):
+        found = asyncio.run(in_turn())
+    return figures_of(found, heard.outcomes), {"questions": [raw(one) for one in found], "outcomes": dict(heard.outcomes)}
+
+
+def raw(one: Compared) -> dict[str, object]:
+    said = {name: vars(reading) for name, reading in one.readings.items()}
+    return {"question": one.question.text, "known": one.question.answers, **said, "right": one.right, "shown and right": one.shown}
 
 
 def measure() -> Part:
     """Measure on the questions of tests/corpus, read in for it."""
     with tempfile.TemporaryDirectory() as folder:
-        flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus", "--corpus", "small")
+        flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
-        return measure_of("small", ROOT / "tests" / "corpus_questions.json", 40)
+        return measure_of(CORPUS, corpus_questions())
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="local_model", description=__doc__)
-    parser.add_argument("--home", required=True)
-    parser.add_argument("--corpus", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--most", type=int, default=50)
+    parser.add_argument("--dataset", type=Path, required=True, help="questions, as `flowreader evaluate` takes them")
+    parser.add_argument("--corpus", required=True, help="in which its documents were read")
+    parser.add_argument("--home", required=True, help="the FLOWREADER_HOME of the corpus")
+    parser.add_argument("--most", type=int, default=50, help="questions (default: %(default)s)")
     chosen = parser.parse_args()
     os.environ["FLOWREADER_HOME"] = chosen.home
-    measure_parts("bench-local", {"local": lambda: measure_of(chosen.corpus, chosen.questions, chosen.most)}, None)
+    questions = dataset_questions(chosen.dataset, chosen.most)
+    measure_parts("bench-local", {"local": lambda: measure_of(chosen.corpus, questions)}, None)

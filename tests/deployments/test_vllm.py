@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tasks.models.abilities import FULL_CONTEXT_TOKENS
+from tasks.models.endpoints import FULL_CONTEXT_TOKENS
 from tasks.settings.ask import AllSettings, load_settings
 from tests.deployments.test_manifests import KUBERNETES_VERSION
 

@@ -25,6 +25,7 @@ from tasks.reading.answer import UnansweredError
 from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
+from tests.local_models import write_gguf
 from tests.program import flowreader
 from tests.scripted_answers import (
     STRAIT,
@@ -38,6 +39,7 @@ from tests.scripted_answers import (
     whole_answer,
 )
 from tests.storage.worlds import document_id
+from tests.waiting import wait_until
 
 QUESTION = "How deep is the harbour?"
 HARBOUR = written(
@@ -338,3 +340,27 @@ def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, set
         _, said = asking.communicate(timeout=60)
     assert asking.returncode == 130 and "stopped" in said and server.calls == 1
     assert not answers_kept(corpus_location("small"))
+
+
+LOADING = """
+import sys
+from flows.cli.main import program
+from tasks.models.process import ModelProcess
+
+child = "import os, time; open(os.environ['FLOWREADER_HOME'] + '/loading', 'w').close(); time.sleep(60)"
+usual = ModelProcess._command.fget
+ModelProcess._command = property(lambda it: [sys.executable, "-c", child] if "local_server" in it._module else usual(it))
+program()
+"""
+"""The command line, whose local model loads for a minute."""
+
+
+def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(write_gguf(tmp_path / "large.gguf")))
+    command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]
+    asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: (own_home / "loading").exists() or asking.poll() is not None)
+    asking.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, said = asking.communicate(timeout=60)
+    assert asking.returncode == 130 and said.strip() == "stopped" and time.monotonic() - began < 10

@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter
 
 from flows.cli.main import main
-from tasks.asking.weights import read_weights
+from tasks.asking.weights import read_weights, shipped_weights
 from tasks.evaluation.scoring import CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY, difference_of
 from tasks.settings.ask import load_settings
 from tasks.settings.readers import READERS
@@ -230,9 +230,11 @@ def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(seri
     assert all(line["gold_pages"][0] in line["ranked_pages"] for line in found)
 
 
-def test_a_fit_writes_weights_that_questions_are_answered_by_and_says_how(series, folder):
+def test_a_fit_writes_weights_that_questions_are_answered_by_and_says_how(series, folder, call):
     weights = read_weights(folder / "weights.json")
     assert (weights.fitted.dataset, weights.fitted.documents, weights.fitted.questions) == ("plans", 4, 4)
+    fitted = json.loads(call("list", "--json"))["evaluations"][1]
+    assert (fitted["what"], fitted["benchmark_hash"]) == ("fit", weights.fitted.benchmark)
     done = series["done"]["fit"]
     for told in (
         "fitted on 4 documents only: weights of fewer than 10 may not hold for others",
@@ -250,9 +252,12 @@ def test_a_fit_writes_weights_that_questions_are_answered_by_and_says_how(series
     assert load_settings(folder / "by_own_weights.toml").ask.weights == str(folder / "weights.json")
 
 
-def test_a_transfer_says_where_its_weights_come_from(series):
+def test_a_transfer_says_where_its_weights_come_from_and_that_they_are_of_few_documents(series, folder):
     shown = " ".join(series["done"]["transfer"].stdout.split())
     assert "transfer: reports, with weights fitted on plans" in shown and "flow, weights fitted on plans" in shown
+    assert f"weights plans, fitted on {read_weights(folder / 'weights.json').fitted.benchmark[:12]}" in shown
+    assert "fitted on 4 documents only" in shown
+    assert evaluation(series, "again")["models"]["fitted on"] == shipped_weights().fitted.benchmark[:12]
     # As many as the first, its other settings, and this one with them again.
     assert "variant 2 of this benchmark measured here" in shown
 

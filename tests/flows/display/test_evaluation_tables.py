@@ -24,6 +24,7 @@ RUN = "0a63db1e-f736-43bb-9d26-8d8d654582c5"
 OTHER = "5f9ed5fc-4f3a-4abb-bfaa-e472561cd899"
 RECALL = Change("flow", "recall@5", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
 PERHAPS = Change("flow", "seconds", 40, 0.75, 0.5, -0.25, -0.75, 0.25, 6)
+WHOLE = Change("flow", "perfect recall", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
 SAME = Change("top-k", "recall@5", 40, 0.5, 0.5, 0.0, 0.0, 0.0, 6)
 
 
@@ -131,6 +132,15 @@ def test_a_change_beyond_luck_says_so_and_what_did_not_move_is_only_counted(outp
     assert "1 of 3 metrics are the same" in shown and not any(line.startswith("top-k") for line in shown)
     assert "of 3 compared metrics some 5 % move beyond luck by chance" in shown
     assert shown[-1] == "nothing else differs: same models, settings, corpus and code"
+
+
+def test_a_change_of_what_was_fitted_on_these_documents_before_or_after_says_so(monkeypatch):
+    fitted = evaluation(RUN, models={"weights": "reports"})
+    for pair in ((fitted, evaluation(OTHER)), (evaluation(OTHER), fitted)):
+        with terminal(monkeypatch, 200) as shown:
+            show_changes(*pair, [RECALL, WHOLE], [], Output(as_json=False))
+        words = " ".join(" ".join(shown).split())
+        assert "perfect recall (%), fitted on these documents 50.0" in words and "recall@5 (%) 50.0" in words
 
 
 def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_nothing_no_minus(output, capsys):

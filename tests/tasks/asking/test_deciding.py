@@ -7,9 +7,11 @@ from pathlib import Path
 from tasks.asking import deciding
 from tasks.asking.deciding import (
     EVALUATING,
+    FITTING,
     LIBRARIES,
     ROOT,
     deciding_files,
+    fitting_identity,
 )
 from tasks.asking.deciding import code_identity as identity_of_code
 
@@ -86,6 +88,20 @@ def test_another_line_of_code_of_a_prompt_or_of_a_glossary_is_another_identity(t
 def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):
     changes = ("tasks/c.pyc", ""), ("tasks/evaluation/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
     assert len(set(identities(tmp_path, monkeypatch, *changes))) == 1
+
+
+def test_another_way_to_fit_is_another_identity_of_the_fit_alone(tmp_path, monkeypatch):
+    (tmp_path / "tasks" / "evaluation").mkdir(parents=True)
+    monkeypatch.setattr(deciding, "ROOT", tmp_path)
+    identity_of_code.cache_clear()
+    answers, fits = set(), set()
+    for name in ("", *FITTING):
+        for path in FITTING:
+            (tmp_path / path).write_text("STRENGTH = 2.0\n" if path == name else "STRENGTH = 1.0\n")
+        answers.add(identity_of_code())
+        fits.add(fitting_identity())
+    identity_of_code.cache_clear()
+    assert len(answers) == 1 and len(fits) == 1 + len(FITTING)
 
 
 def test_another_version_of_a_library_is_another_identity(monkeypatch):

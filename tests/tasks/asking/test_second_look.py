@@ -79,6 +79,19 @@ def test_an_answer_ranks_its_pages_after_the_second_look_and_records_the_step(tm
         assert [page.score for page in answer_at(context, QUESTION).pages] == [page.score for page in first.pages]
 
 
+def test_the_baseline_looks_again_as_well(tmp_path, monkeypatch):
+    monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
+    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda _named: Backwards())
+    with at_context(published(tmp_path / "both", SEEN, embedder=BOTH), second={"weight": 2.0}) as context:
+        assert answer_at(context, QUESTION, reader="top-k").pages[0].page == 3
+        assert "second-look" in steps_of(context.snapshot.location)
+    with at_context(published(tmp_path / "plain", PLAIN)) as context:
+        plain = answer_at(context, QUESTION, reader="top-k")
+        turned = answer_at(at_place(context, rerank="a-model"), QUESTION, reader="top-k")
+        assert steps_of(context.snapshot.location).count("rerank") == 1
+    assert plain.pages[0].page == 1 and turned.pages[0].page != 1
+
+
 def test_a_reranker_hands_the_scores_out_in_its_order(tmp_path):
     from sentence_transformers import CrossEncoder
 

@@ -44,6 +44,13 @@ def test_the_shipped_weights_are_taken_where_no_file_is_named_and_say_what_they_
     assert not shipped_weights().holds_for(OTHER)
 
 
+def test_a_file_from_before_benchmarks_were_named_is_read(path):
+    written = json.loads(path.read_text())
+    assert len(written["fitted"].pop("benchmark")) == 64
+    path.write_text(json.dumps(written))
+    assert read_weights(path).fitted.benchmark == ""
+
+
 def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
     for weights in (shipped_weights().document, shipped_weights().corpus):
         assert sorted(weights.prices) == [3, 5, 8] and weights.prices[3] > weights.prices[5] > weights.prices[8] > 0

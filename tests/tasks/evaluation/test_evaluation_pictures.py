@@ -72,6 +72,14 @@ def test_each_evaluation_has_its_pictures_and_none_of_what_has_no_parts(figures,
     assert list(drawn(*figures, what=what)) == names
 
 
+def test_a_picture_of_what_was_fitted_on_these_documents_says_so():
+    figures = in_parts("recall@1", PERFECT)
+    pictures = drawn(*figures, models={"weights": "reports"})
+    whole, ranked = figures[len(figures) // 2 :], figures[: len(figures) // 2]
+    assert pictures["perfect-recall"] == group_picture(whole, title="Perfect recall, fitted on these documents, reports")
+    assert pictures["recall-1"] == group_picture(ranked, title="Recall@1, reports")
+
+
 def test_pictures_lie_in_the_folder_of_their_run_and_are_replaced_there(home):
     measured = evaluation("run-of-today", figures=in_parts("recall@1", PERFECT), settings=SETTINGS)
     paths = write_pictures(measured)

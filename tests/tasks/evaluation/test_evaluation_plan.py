@@ -9,8 +9,8 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
-from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, work_to_do
-from tasks.settings.ask import AllSettings, method_of
+from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
+from tasks.settings.ask import PAPER, AllSettings, method_of
 from tasks.settings.base import changed, dotted
 from tasks.settings.reader_methods import READER_ABLATIONS
 from tests.asking_worlds import Passage, published, written
@@ -96,6 +96,13 @@ def test_nothing_is_fitted_to_one_document_or_for_the_paper(folder, tmp_path, as
         plan_of(folder, **asked, **({"fitted_on": str(folder)} if fitted else {}), preset="paper")
 
 
+def test_nothing_is_fitted_to_the_order_of_a_reranker(folder):
+    reranked = changed(AllSettings(), {"ask.rerank": "a-model"})
+    with pytest.raises(EvaluationError, match=r"order of the reranker 'a-model'; take ask\.rerank out of the settings"):
+        plan_of(folder, what="fit", settings=reranked)
+    assert plan_of(folder, settings=reranked).arms[0].ask.rerank == "a-model"
+
+
 def test_a_transfer_is_scored_on_one_dataset_and_fitted_on_the_other(folder, tmp_path):
     other = small_benchmark(tmp_path / "other")
     plan = plan_of(folder, what="transfer", fitted_on=str(other), scope="corpus", limit=2)
@@ -109,6 +116,13 @@ def test_settings_are_variants_and_readers_and_scopes_are_none(folder):
     tried = {arm.variant for arm in plan_of(folder, what="fit").arms} | {arm.variant for arm in plan_of(folder).arms}
     assert len(tried) == 1
     assert len({arm.variant for arm in plan_of(folder, what="ablations", only=("rounds 0", "BM25 only")).arms} - tried) == 2
+
+
+def test_another_way_to_fit_is_another_variant(folder, home, monkeypatch):
+    plans = [plan_of(folder), plan_of(folder, what="fit"), plan_of(folder, what="transfer", fitted_on=str(folder))]
+    assert [variants_of(plan, "today")[0][:10] for plan in plans] == ["variant 1 "] * 3
+    monkeypatch.setattr("tasks.evaluation.plan.fitting_identity", lambda: "another")
+    assert [variants_of(plan, "today")[0][:10] for plan in plans] == ["variant 2 "] * 3
 
 
 def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_their_bytes(own_home, folder):
@@ -188,6 +202,13 @@ def test_notes_name_what_the_figures_do_not_show(own_home, tmp_path):
         )
 
 
+def test_what_is_fitted_on_few_documents_says_so_a_transfer_too(own_home, folder):
+    plans = [plan_of(folder, what="fit"), plan_of(folder, what="transfer", fitted_on=str(folder)), plan_of(folder)]
+    with open_for_reading(corpus_location("small")) as snapshot:
+        warned = ["fitted on 3 documents only: weights of fewer than 10" in str(notes_of(plan, snapshot, {})) for plan in plans]
+    assert warned == [True, True, False]
+
+
 def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
     plain = dict(dotted(AllSettings().model_dump()))
     for name, change in ablations(AllSettings()).items():
@@ -204,6 +225,20 @@ def test_every_part_of_the_method_has_an_ablation():
         names = set(ablations(method_of(preset)))
         assert all(any(part in name for name in names) for part in parts), preset
     assert not papers & set(ablations(AllSettings()))
+
+
+def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_model_reads():
+    read = changed(AllSettings(), {"ask.reading.by": "model"})
+    changes = [change for own in (ablations(read), *READER_ABLATIONS.values()) for change in own.values()]
+    assert PAPER.keys() <= {name for change in changes for name in change}
+    model_only = {name for name in ablations(read) if name not in ablations(AllSettings())}
+    assert model_only == {"the model's keywords", "pairs rated as in the paper"}
+
+
+def test_a_second_look_is_taken_away_where_there_is_one():
+    both = changed(AllSettings(), {"reading.embedding.second": "other"})
+    assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second look"}
+    assert changed(both, ablations(both)["without the second look"]).ask.second.weight == 0.0
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():

@@ -1,6 +1,7 @@
 """An evaluation as people read it: each mean in its unit with its interval, marked where it is made of few; no name is markup."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,47 @@ def test_a_row_for_each_reader_stands_first_where_others_than_flow_and_top_k_wer
     titles = [[table.title for table in evaluation_page(each, brief=False).tables] for each in (readers(), retrieval())]
     assert titles[0][0] == "The readers, 611 questions" and titles[1][0].startswith("Recall of the ranking")
     assert evaluation_page(readers(), brief=False).tables[0].cells.columns[:3] == ["reader", "recall@1 (%)", "recall@3 (%)"]
+
+
+HERE, ELSEWHERE = "ab" * 6, "cd" * 6
+"""The benchmark of these evaluations, as heads show its hash, and another."""
+
+
+@pytest.mark.parametrize(
+    ("models", "here"),
+    [
+        ({"weights": "reports"}, True),
+        ({"weights": "manuals"}, False),
+        ({"weights": "manuals", "fitted on": HERE}, True),
+        ({"weights": "reports", "fitted on": ELSEWHERE}, False),
+        ({}, False),
+    ],
+)
+def test_the_hash_says_where_weights_were_fitted_and_the_name_where_there_is_none(models, here):
+    for one in (retrieval(), answers(), ablations()):
+        page = evaluation_markdown(replace(one, models=models))
+        assert ("fitted on these documents" in page) == here, one.what
+    page = evaluation_markdown(replace(transfer(), models=models))
+    assert ("weights fitted on these documents" in page) == here
+
+
+def test_each_table_with_figures_of_weights_says_that_they_were_fitted_here_and_no_other_does():
+    moved = {"weights": "moved", "fitted on": HERE}
+    pages = [evaluation_page(replace(one, models=moved), brief=True) for one in (retrieval(), answers(), ablations())]
+    tables = [table for page in pages for table in page.tables]
+    by_title = {table.title.partition(",")[0]: f"{table.title} {table.cells.rows()}" for table in tables}
+    found = {title for title, words in by_title.items() if ", fitted on these documents" in words}
+    assert found == {
+        "How often all evidence is there",
+        "What the returned set gains (points)",
+        "Also measured",
+        "Perfect recall (%) by group",
+        "Measured",
+        "Accuracy (%) by group",
+        "Full",
+    }
+    (measured,) = (table for table in tables if table.title.startswith("Also measured"))
+    assert measured.cells["metric"].to_list() == ["irrelevant pages (%), fitted on these documents", "seconds"]
 
 
 def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_intervals():

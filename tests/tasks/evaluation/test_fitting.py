@@ -169,6 +169,7 @@ def test_a_file_of_weights_says_what_they_were_fitted_on():
     weights = fitted_weights(plan, Results(asked, embedder="mini/8"))
     fitted = weights.fitted
     assert (fitted.dataset, fitted.documents, fitted.questions, fitted.embedder) == ("reports", 11, 33, "mini/8")
+    assert fitted.benchmark == plan.benchmark.hash
     assert weights.document == weights.corpus and sorted(weights.document.prices) == [3, 5, 8]
     assert weights.document.logistic == weights_of_flow(plan, Results({"flow": asked[OF_DOCUMENT]}))
 

@@ -1,7 +1,6 @@
 """Refusals of an evaluation: their features are kept with what was asked, and their rates are measured out of fold."""
 
 import polars as pl
-import pytest
 
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
@@ -38,7 +37,8 @@ def test_examples_are_the_questions_whose_refusals_have_features():
 
 def test_what_tells_them_apart_refuses_all_of_one_kind_and_none_of_the_other():
     questions, asked = world()
-    scored = scored_refusals(questions, {"flow": asked})
+    scored, notes = scored_refusals(questions, {"flow": asked})
+    assert notes == ()
     means = dict(scored.group_by("metric").agg(pl.col("value").mean()).rows())
     assert means[f"{REFUSED_AT}50%"] == means[f"{REFUSED_AT}90%"] == means[REFUSED_WRONGLY + OUT_OF_FOLD] == 0.0
     assert means[REFUSED_RIGHTLY + OUT_OF_FOLD] > 0.3 and len(means) == 11
@@ -54,17 +54,24 @@ def test_what_is_fitted_refuses_half_of_the_unanswerable_and_nothing_where_all_h
     assert fitted_refusal([one for one in questions if one.answerable], asked) is None
 
 
-@pytest.mark.parametrize("documents", [0, 1])
-def test_of_too_few_documents_nothing_is_reported(documents):
-    questions, asked = world(documents)
-    assert scored_refusals(questions, {"flow": asked}).is_empty()
+def test_of_too_few_documents_there_is_no_curve_and_a_note_says_why():
+    questions, asked = world(1)
+    scored, notes = scored_refusals(questions, {"flow": asked})
+    assert scored.is_empty() and "no refusals out of fold for flow: all 0 examples are alike" in notes[0]
+    answerable = [one for one in questions if one.answerable]
+    assert "none of the 1 questions is without an answer" in summed(answerable, asked).notes[0]
+    assert scored_refusals(questions, {"flow": {one.id: answered(one) for one in questions}})[1] == (), "a model read"
+
+
+def summed(questions, asked):
+    judged = {one.id: Judged(one.id, False, BY_RULES, MatchKind.UNREAD) for one in questions}
+    plan = plan_by_hand(*questions, what="answers", readers=("flow",))
+    return summed_up(plan, Results({"flow": asked}, {"flow": judged}), run_id="r", started="2026-01-01T00:00")
 
 
 def test_the_curve_stands_in_a_table_of_its_own():
     questions, asked = world(apart=False)
-    judged = {one.id: Judged(one.id, False, BY_RULES, MatchKind.UNREAD) for one in questions}
-    plan = plan_by_hand(*questions, what="answers", readers=("flow",))
-    page = evaluation_markdown(summed_up(plan, Results({"flow": asked}, {"flow": judged}), run_id="r", started="2026-01-01T00:00"))
+    page = evaluation_markdown(summed(questions, asked))
     rows = [line for line in page.split("Refused though there is an answer")[1].splitlines() if line.startswith("| ")]
     assert [row.split(" |")[0] for row in rows[1:10]] == [f"| {share}%" for share in range(10, 100, 10)]
     assert "refused where" not in page

