@@ -16,7 +16,7 @@ from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
-from tasks.settings.reader_methods import MapSettings, PlanSettings, WalkSettings
+from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
 from tasks.settings.readers import PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
@@ -221,6 +221,7 @@ class AskSettings(Settings):
     gate: GateSettings = GateSettings()
     reading: ReadingOutSettings = ReadingOutSettings()
     plan: PlanSettings = PlanSettings()
+    agent: AgentSettings = AgentSettings()
     map: MapSettings = MapSettings()
     walk: WalkSettings = WalkSettings()
     models: ModelSettings = ModelSettings()

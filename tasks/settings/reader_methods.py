@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from pydantic import Field
+
 from tasks.settings.base import Settings
 
 
@@ -81,8 +83,36 @@ PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+class AgentSettings(Settings):
+    """`agent`: search, query and context on the graph of the layout (LAD-RAG); the paper gives none of the numbers."""
+
+    # without one a tool is not used: an ablation of the paper's
+    tools: tuple[Literal["query", "context"], ...] = ("query", "context")
+    search_share: float = 0.7  # of the best h: what the best node of a page must have to be kept
+    search_pages: int = 8  # pages that are kept by search, at most
+    query_pages: int = 12  # pages that are kept by a query, at most
+    context_seeds: int = 3  # kept nodes whose context is looked at
+    context_nodes: int = 40  # of it, at most
+    context_share: float = 0.5  # of the best h: what a member of the context must have to be kept
+    # what makes a community: layout, arcs of the layout; all: also likeness, as in the paper
+    communities: Literal["layout", "all"] = "layout"
+    resolution: float = Field(1.0, gt=0)  # of communities: the greater, the smaller they are
+    seed: int = 0  # of communities
+    documents: int = 5  # documents of a large corpus that are searched, at most
+    paths: int = 3  # documents that are read, at most
+
+
+AGENT_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
+    "without queries": {"ask.agent.tools": ("context",)},
+    "without context": {"ask.agent.tools": ("query",)},
+    "search alone": {"ask.agent.tools": ()},
+    "communities by likeness, too": {"ask.agent.communities": "all"},
+}
+
+
 READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "plan": PLAN_ABLATIONS,
+    "agent": AGENT_ABLATIONS,
     "map": MAP_ABLATIONS,
     "walk": WALK_ABLATIONS,
 }

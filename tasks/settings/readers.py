@@ -2,11 +2,11 @@
 
 from typing import Literal, get_args
 
-Reader = Literal["flow", "top-k", "plan", "map", "walk"]
+Reader = Literal["flow", "top-k", "plan", "agent", "map", "walk"]
 READERS: tuple[Reader, ...] = get_args(Reader)
 PagesPerAnswer = Literal[3, 5, 8]
 PAGES_PER_ANSWER: tuple[PagesPerAnswer, ...] = get_args(PagesPerAnswer)
 READERS_HELP = (
-    "flow routes evidence through the graph; top-k takes the best passages; plan takes a question apart; map goes by sections, "
-    "text and figures; walk goes from page to page"
+    "flow routes evidence through the graph; top-k takes the best passages; plan takes a question apart; agent searches, "
+    "queries and looks around; map goes by sections, text and figures; walk goes from page to page"
 )

@@ -1,11 +1,13 @@
 """What a question expects: kinds of elements and of answers, how much of the document, and its parts."""
 
 import re
+from collections import deque
 from enum import StrEnum
+from itertools import dropwhile, takewhile
 
 from storage.records.documents import NodeKind
 from tasks.algorithms.questions.places import NUMBER_WORDS
-from tasks.algorithms.text.kept import asked_part, parts_of
+from tasks.algorithms.text.kept import asked_part, parts_of, says_something
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
@@ -68,6 +70,18 @@ def asked_elements(question: str) -> frozenset[NodeKind]:
     words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
     stems = {part for word in words for part in parts_of(word)}
     return frozenset(kind for kind, words in _STEMS.items() if not words.isdisjoint(stems))
+
+
+def counted_noun(question: str) -> str:
+    """Return the word for what a question counts or lists, the last before a word that says nothing; "" where there is none.
+
+    "How many steel parts are there?" counts "parts".
+    """
+    asked = asked_part(question)
+    found = _COLLECTS.search(asked)
+    words = words_of(asked[found.end() :]) if found else []
+    counted = takewhile(says_something, dropwhile(lambda word: not says_something(word), words))
+    return "".join(deque(counted, maxlen=1))
 
 
 class AnswerKind(StrEnum):

@@ -1,0 +1,178 @@
+"""`agent`: the three tools on the graph, search, query and context, one after the other; what fits the question is kept."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.codec import to_json
+from storage.graph.candidates import EDGE_KINDS, CandidateGraph
+from storage.records.answers import TraceKind
+from storage.records.documents import EdgeKind
+from tasks.algorithms.graphs.communities import context_of
+from tasks.algorithms.graphs.graph_query import GraphIndex, run_query
+from tasks.algorithms.graphs.query_form import Condition, GraphQuery, QueryError
+from tasks.algorithms.questions.kinds import asked_elements, collects, counted_noun
+from tasks.asking.question import AskContext, question_step
+from tasks.asking.records import NodeScores, Question
+from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
+from tasks.readers.pages import Pages, counted, equal_paths
+from tasks.routing.paths import ChosenPath
+from tasks.routing.way import Way, places_of
+
+ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]
+"""Arcs between parts of one thing: who keeps one part keeps the other, whatever stands there."""
+NARROWED_BY = ("caption", "section", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The nodes that were kept so far, each once."""
+
+    nodes: tuple[int, ...]
+    way: Way
+
+    def also(self, nodes: Iterable[int], way: Way) -> "Kept":
+        return Kept(tuple(dict.fromkeys((*self.nodes, *nodes))), way)
+
+    def best(self, scores: NodeScores, count: int) -> list[int]:
+        """Return the best of the nodes, equal ones by place."""
+        return sorted(self.nodes, key=lambda node: (-scores.combined[node], node))[:count]
+
+    def hash(self) -> Mapping[str, str]:
+        return {"nodes": hash_bytes(repr(self.nodes).encode())}
+
+
+@question_step("search", Kept.hash)
+def keep_searched(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
+    """Keep the best node of each page that comes near to the best of all."""
+    settings = context.settings.agent
+    everything = Kept(tuple(range(len(graph))), Way())
+    best = on_best_pages(everything.best(scores, len(graph)), graph, settings.search_pages, each=1)
+    near = [node for node in best if scores.combined[node] >= settings.search_share * scores.combined[best[0]]]
+    return Kept((), Way()).also(near, _told(Way(), TraceKind.SEARCH, question.text, near, graph, context))
+
+
+def on_best_pages(ranked: Iterable[int], graph: CandidateGraph, most: int, *, each: int | None = None) -> list[int]:
+    """Return those of the nodes that are on the first `most` pages, in their order; of a page the first `each`, all without it."""
+    pages: dict[tuple[int, int], int] = {}
+    found: list[int] = []
+    for node in ranked:
+        page = int(graph.documents[node]), int(graph.pages[node])
+        if (page in pages or len(pages) < most) and (each is None or pages.get(page, 0) < each):
+            pages[page] = pages.get(page, 0) + 1
+            found.append(node)
+    return found
+
+
+@question_step("query", Kept.hash)
+def keep_queried(question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext) -> Kept:
+    """Keep what the question names outright, and the elements of a kind that it counts or lists."""
+    most = context.settings.agent.query_pages
+    named = [node for node, name in enumerate(graph.ids) if name in scores.named]
+    if named:
+        best = on_best_pages(Kept(tuple(named), Way()).best(scores, len(named)), graph, most)
+        asked = ", ".join(str(place) for place in question.places)
+        kept = kept.also(best, _told(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
+    if queries := tuple(element_queries(question.text)):
+        index = index_of(graph, scores, context)
+        for query in queries:
+            kept = _queried(query, index, graph, kept, context)
+    return kept
+
+
+def element_queries(question: str) -> Iterator[GraphQuery]:
+    """Yield a query for each kind of element that is counted or listed; where something else is, one for each place of its name."""
+    if not collects(question):
+        return
+    noun = counted_noun(question)
+    for kind in sorted(asked_elements(question)):
+        of_kind = Condition("kind", "is", kind)
+        if not noun or asked_elements(noun):
+            yield GraphQuery((of_kind,), order="score")
+        else:
+            yield from (GraphQuery((of_kind, Condition(field, "has", noun)), order="score") for field in NARROWED_BY)
+
+
+def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
+    """Keep all that the query finds, or the best pages of it; one that cannot be run finds nothing, and the way says why."""
+    asked = to_json(query).decode()
+    try:
+        result = run_query(query, index)
+    except QueryError as error:
+        return replace(kept, way=kept.way.then(TraceKind.QUERY, asked, str(error)))
+    best = on_best_pages(result.nodes, graph, context.settings.agent.query_pages)
+    return kept.also(best, _told(kept.way, TraceKind.QUERY, asked, best, graph, context, total=result.total))
+
+
+@question_step("context", Kept.hash)
+def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext) -> Kept:
+    """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
+    settings, ordinals, before = context.settings.agent, ordinals_in(graph, context), kept.way.last
+    layout = is_layout(graph.arc_kinds)
+    tails, heads = graph.tails[layout], graph.heads[layout]
+    least = settings.context_share * scores.combined.max(initial=0.0)
+    for node in kept.best(scores, settings.context_seeds):
+        around, more = context_of(
+            node,
+            communities=communities_in(int(graph.documents[node]), graph, context),
+            ordinals=ordinals,
+            tails=tails,
+            heads=heads,
+            most=settings.context_nodes,
+        )
+        whole = _one_thing_with(node, graph)
+        new = [other for other in around if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
+        asked = f"what stands around the best passage of page {graph.pages[node]}"
+        way = _told(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(around) + more, needs=range(1, before + 1))
+        kept = kept.also(new, way)
+    return kept
+
+
+def _one_thing_with(node: int, graph: CandidateGraph) -> set[int]:
+    arcs = np.isin(graph.arc_kinds, ONE_THING)
+    ends = np.stack([graph.tails[arcs], graph.heads[arcs]])
+    return {*ends[1, ends[0] == node].tolist(), *ends[0, ends[1] == node].tolist()}
+
+
+@question_step("take-kept", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)
+def take_kept(
+    _question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext
+) -> tuple[tuple[ChosenPath, ...], Way]:
+    """Read what was kept of the best documents, of each in reading order."""
+    ranked, ordinals = kept.best(scores, len(kept.nodes)), ordinals_in(graph, context)
+    documents = list(dict.fromkeys(graph.documents[ranked].tolist()))[: context.settings.agent.paths]
+    ordered = sorted(kept.nodes, key=lambda node: ordinals[node])
+    groups = [[node for node in ordered if graph.documents[node] == document] for document in documents]
+    read = [node for group in groups for node in group]
+    pages = Pages.of(graph)
+    best: dict[int, float] = {}
+    for node in ranked:
+        best.setdefault(int(pages.of_nodes[node]), float(scores.combined[node]))
+    asked = f"{counted(len(kept.nodes), 'kept passage')} in page order"
+    way = _told(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
+    counts = {
+        "passages kept": float(len(kept.nodes)),
+        "pages kept": float(len(best)),
+        "queries": float(sum(step.kind is TraceKind.QUERY for step in way.steps)),
+    }
+    return equal_paths(groups), replace(way, pages=tuple((pages.keys[page], value) for page, value in best.items()), counts=counts)
+
+
+def _told(
+    way: Way,
+    kind: TraceKind,
+    asked: str,
+    nodes: Sequence[int],
+    graph: CandidateGraph,
+    context: AskContext,
+    *,
+    total: int | None = None,
+    needs: Sequence[int] = (),
+) -> Way:
+    """Return the way with a step that found so many nodes, where of a `total` they are told as a part of it."""
+    places = places_of(graph, nodes, context.names)
+    of_all = "" if total is None else f" of {total:,}"
+    found = f"{counted(len(nodes), 'passage')}{of_all} on {counted(len(places), 'page')}"
+    return way.then(kind, asked, found, needs=tuple(needs), nodes=[graph.ids[node] for node in nodes], pages=places)
