@@ -22,4 +22,4 @@ async def read(question: Question, context: AskContext) -> Findings:
     paths, way = await take_kept.submit(question, graph, scores, kept, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
     readings = await read_paths.submit(question, texts, context)
-    return await synthesize.submit(question, graph, scores, Evidence(paths, readings, way=way), context)
+    return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
