@@ -10,6 +10,7 @@ from tasks.algorithms.questions.kinds import (
     AnswerKind,
     asked_elements,
     collects,
+    counted_noun,
     expected_kind,
     holds_kind,
     question_parts,
@@ -189,3 +190,17 @@ def test_each_thing_asked_is_a_part(question, parts):
 def test_no_part_is_empty_and_none_is_invented(question):
     for part in question_parts(question):
         assert part.strip() and part.split()[0] in question
+
+
+@pytest.mark.parametrize(
+    ("question", "noun"),
+    [
+        ("How many steel parts are there?", "parts"),
+        ("List all suppliers in the tables.", "suppliers"),
+        ("How many of the bar charts are blue?", "charts"),
+        ("How many?", ""),
+        ("Who leads it?", ""),
+    ],
+)
+def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question, noun):
+    assert counted_noun(question) == noun
