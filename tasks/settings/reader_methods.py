@@ -94,7 +94,7 @@ class AgentSettings(Settings):
     context_seeds: int = 3  # kept nodes whose context is looked at
     context_nodes: int = 40  # of it, at most
     context_share: float = 0.5  # of the best h: what a member of the context must have to be kept
-    # what makes a community: layout, arcs of the layout; all: also likeness, as in the paper
+    # what makes a community: layout, arcs of the layout; all: also likeness; not given in the paper
     communities: Literal["layout", "all"] = "layout"
     resolution: float = Field(1.0, gt=0)  # of communities: the greater, the smaller they are
     seed: int = 0  # of communities
