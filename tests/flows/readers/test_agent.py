@@ -2,10 +2,16 @@
 
 import pytest
 
+from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
-from storage.records.documents import EdgeKind, NodeKind
-from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, written
+from storage.records.documents import EdgeKind, Modality, NodeKind
+from storage.runs.answers import without_words
+from tasks.report.write import render_report
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import changed
+from tasks.settings.reader_methods import AGENT_ABLATIONS
+from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
 from tests.storage.worlds import document_id
 
 LISTED = "List all the crew of steel works from the charts."
