@@ -245,7 +245,7 @@ def gain_tables(shown: pl.DataFrame, *, sets: str) -> Iterator[EvaluationTable]:
         counts = found.unique("group", keep="first").select("group", "questions").rows()
         names = {group: f"{group} ({count:,})" for group, count in counts} | {"metric": f"over, of {arm}"}
         cells = _pivoted(found.with_columns(METRIC.str.strip_prefix(GAIN)), "metric", "group").rename(names)
-        yield EvaluationTable(f"What the returned set gains (points){sets}", cells)
+        yield EvaluationTable(f"What the returned set gains (points){sets if arm == FLOW else ''}", cells)
 
 
 def order_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
