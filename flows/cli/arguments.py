@@ -261,7 +261,9 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "begin with # are skipped",
     )
     ask.add_argument("--fresh", action="store_true", help="ask anew, also what is kept from when the same was asked before")
-    text = "end with an error where the chat model fails, is late or proves no answer; without it rules quote evidence then"
+    text = (
+        "end with an error, a batch too, where the chat model fails, is late or proves no answer; without it rules quote evidence"
+    )
     ask.add_argument("--require-model", action="store_true", help=text)
     text = (
         "have a small model of this machine read, whatever the settings say: the one of `model serve`, else one for this question"

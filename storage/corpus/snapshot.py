@@ -155,7 +155,8 @@ class Snapshot:
             for section in (Section(*row) for row in self._rows(query, [list(unread)])):
                 unread[section.document_id].append(section)
             kept = kept | unread
-            self._outlines = kept if len(kept) <= KEPT_OUTLINES else unread
+            newest = dict.fromkeys((*document_ids, *kept)) if len(kept) > KEPT_OUTLINES else kept
+            self._outlines = {name: kept[name] for name in list(newest)[:KEPT_OUTLINES]}
         return [section for name in sorted(set(document_ids)) for section in kept[name]]
 
     def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:

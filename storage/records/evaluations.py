@@ -47,7 +47,8 @@ class Asked:
 
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
     are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
-    the model gave no answer that counts, and neither did it refuse: the status is that of what rules say.
+    the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
+    rules say.
     """
 
     key: str

@@ -151,7 +151,7 @@ def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]
         yield from retrieval_tables(shown)
         yield from evidence_tables(shown, sets=mark(PERFECT))
         yield from gain_tables(shown, sets=mark(PERFECT))
-        yield from order_tables(shown)
+        yield from order_tables(shown, sets=mark(PERFECT))
         yield from sized_tables(shown, _weights_of_sets(evaluation))
         yield from measure_tables(shown, mark)
         yield from refusal_tables(shown)
@@ -248,19 +248,23 @@ def gain_tables(shown: pl.DataFrame, *, sets: str) -> Iterator[EvaluationTable]:
         yield EvaluationTable(f"What the returned set gains (points){sets if arm == FLOW else ''}", cells)
 
 
-def order_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
-    """Yield how often all evidence is in the first pages of the arms' orders, and what the arms come to pair by pair."""
+def order_tables(shown: pl.DataFrame, *, sets: str) -> Iterator[EvaluationTable]:
+    """Yield how often all evidence is in the first pages of the arms' orders, and what the arms come to pair by pair.
+
+    An order begins with the returned set; `sets` marks that of flow.
+    """
+    mark = f"; the set of {FLOW}{sets}" if sets else ""
     of_all, arms = shown.filter(OF_ALL), shown["arm"].unique(maintain_order=True)
     whole = of_all.with_columns(pages=METRIC.str.extract(WHOLE_AFTER, 1)).filter(pl.col("pages").is_in(AFTER_SHOWN))
     if whole.height:
         named = whole.with_columns(order=pl.col("arm") + METRIC.str.extract(WHOLE_AFTER, 2))
         cells = _pivoted(named, "pages", "order").rename({"pages": "first pages"})
-        yield EvaluationTable(_titled("All evidence is in the first pages of the order (%)", whole), cells)
+        yield EvaluationTable(_titled("All evidence is in the first pages of the order (%)", whole) + mark, cells)
     for prefix, title in OF_PAIRS.items():
         found = of_all.filter(METRIC.str.starts_with(prefix)).with_columns(METRIC.str.strip_prefix(prefix))
         if found.height:
             cells = _pivoted(found, "arm", "metric").select("arm", *arms).rename({"arm": "set of"})
-            yield EvaluationTable(_titled(title, found), cells)
+            yield EvaluationTable(_titled(title, found) + mark, cells)
 
 
 def sized_tables(shown: pl.DataFrame, how: str) -> Iterator[EvaluationTable]:

@@ -96,7 +96,7 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
 
 
 def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
-    """Keep all that the query finds, or the best pages of it; one that cannot be run finds nothing, and the way says why."""
+    """Keep what the query shows, or the best pages of it; one that cannot be run finds nothing, and the way says why."""
     asked = to_json(query).decode()
     try:
         result = run_query(query, index)

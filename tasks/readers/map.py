@@ -171,6 +171,8 @@ def open_parts(question: Question, scores: NodeScores, readings: Sequence[PathRe
         return () if any(reading.supported and reading.whole for reading in readings) else (question.text,)
     settings = context.settings.reading
     answers = ExtractiveReader(settings).answered_parts(question, readings, scores.rarity)
+    if not answers:  # a question without words of its own
+        return () if quoted_pages(readings) else (question.text,)
     return tuple(answer.part.text for answer in answers if answer.covered < settings.whole_support)
 
 
@@ -184,7 +186,8 @@ def widen(
     _question: Question, graph: CandidateGraph, search: MapSearch, readings: Sequence[PathReading], context: AskContext
 ) -> MapSearch:
     """Read the pages around those that are quoted, or else were located, as far as the map has new ones with candidates."""
-    middle = [key for key in quoted_pages(readings) if key[0] in search.maps] or search.found.get(STRUCTURE, ())
+    quoted, located = quoted_pages(readings), search.found.get(STRUCTURE, ())
+    middle = next(filter(None, ([key for key in pages if key[0] in search.maps] for pages in (quoted, located))), [])
     mapped = {(document, page) for document, on in search.maps.items() for page in on.sections[0].pages}
     new = widened(
         search.maps,

@@ -21,7 +21,9 @@ async def understand_steps(question: Question, plan: Plan, context: AskContext) 
         if step.id not in asked:
             same = step.question == question.text
             found = question if same else await find_terms.submit(question.id, step.question, context)
-            asked[step.id] = replace(found, id=question.id, text=step.question)
+            # Words that a mended plan puts beside each other name no place: "chart" and "12" are not chart 12.
+            places = () if plan.rounds else found.places
+            asked[step.id] = replace(found, id=question.id, text=step.question, places=places)
     return replace(plan, asked=asked)
 
 

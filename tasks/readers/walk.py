@@ -8,7 +8,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import Vectors
-from tasks.algorithms.arrays import BoolArray, FloatArray, page_means
+from tasks.algorithms.arrays import BoolArray, FloatArray, page_means, snap_fine
 from tasks.algorithms.graphs.beam_walk import HIGHEST, LOWEST, Beam, begin, go_on, pages_to_read, scores_of
 from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
@@ -98,7 +98,8 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
     It is halved where the kind of answer that is asked for does not stand there.
     """
     kind, opened = expected_kind(question.text), walk.beam.open
-    shares = walk.stems.held[opened] @ walk.stems.shares
+    # On the grid every sum is exact: equal pages are rated equally, on any machine.
+    shares = walk.stems.held[opened] @ snap_fine(walk.stems.shares)
     texts = (" ".join(graph.columns["search_text"][walk.pages.of_nodes == page]) for page in opened)
     fits = np.array([holds_kind(text, kind, question.text) for text in texts], dtype=np.bool_)
     return np.asarray(LOWEST + (HIGHEST - LOWEST) * shares * np.where(fits, 1.0, MISFIT))

@@ -34,6 +34,7 @@ DENIALS = frozenset(["no", "not", "never", "neither", "nor", "without", "cannot"
 UNTELLING = STOP_WORDS - {"one", "two", "three"}
 """Words that an answer need not share with its proof."""
 YES_OR_NO = re.compile(r"^(?:yes|no)(?:[,.:;!]|$)", re.IGNORECASE)
+SIGNED = re.compile(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?%")
 UNSAID = "the answer of the model does not count: nothing that it was shown says it"
 
 
@@ -167,14 +168,19 @@ def proof_of(question: str, answer: str, pieces: Sequence[Piece]) -> Proof | Non
         words = tokens_of(piece.text)
         if DENIALS.isdisjoint(said) != DENIALS.isdisjoint(words) or not all(_stand_together(pair, words) for pair in units):
             continue
-        if piece.row is None:
+        if piece.row is None and _signed(answer) <= _signed(piece.text):
             found = _run_of(added, words, asked, repeated=(asked - UNTELLING).intersection(said, words))
             span = find_words(piece.text, " ".join(words[found]))
         else:
-            span = (0, len(piece.text)) if set(added) <= set(words) else None
+            span = (0, len(piece.text)) if piece.row is not None and set(added) <= set(words) else None
         if span:
             return Proof(piece, *span)
     return None
+
+
+def _signed(text: str) -> set[str]:
+    """Return the numbers of a text that have a sign, with it: "5%" is not "5 million", and no pound is a dollar."""
+    return {re.sub(r"\s|[.,]+(?=%?$)", "", number) for number in SIGNED.findall(text)}
 
 
 def _stand_together(pair: tuple[str, str], words: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ class WalkSettings(Settings):
     hops: int = 4  # hops after the first pages
     theta: float = 0.4  # least cosine of two pages that are joined
     neighbours: int = 5  # nearest pages that a page is joined with; the paper has no bound, its code this one
-    # similar: by cosine; all: also the page before and after, and pages that an arc of the layout joins
+    # similar: by cosine, and pages of two documents that an arc joins; all: also the page before and after, and by any arc
     arcs: Literal["similar", "all"] = "similar"
     # what is near: score, the page's h; cosine: the paper
     near: Literal["score", "cosine"] = "score"

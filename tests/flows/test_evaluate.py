@@ -14,11 +14,12 @@ from flows.cli.main import main
 from tasks.asking.weights import read_weights, shipped_weights
 from tasks.evaluation.scoring import CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY, difference_of
 from tasks.settings.ask import load_settings
-from tasks.settings.readers import READERS
 from tests.asking_worlds import TOLD
 from tests.evaluation_plans import UNANSWERABLE, small_benchmark
 from tests.program import flowreader
 
+MEASURED = ("flow", "top-k")
+"""The readers that are measured where none is named."""
 PIER = "How long is the pier at Oddvik?"
 PAGE = "<h1>Oddvik</h1><p>The pier at Oddvik is 84 metres long.</p><h2>Crews</h2><p>Twelve crews sail from it each spring.</p>"
 
@@ -132,7 +133,7 @@ def test_people_read_tables_with_intervals_and_where_the_rest_is(first, folder):
 
 def test_a_line_for_each_question_and_reader_holds_what_a_script_needs_to_measure_for_itself(first, folder):
     found = lines(folder / "lines.jsonl")
-    assert [(line["reader"], line["id"]) for line in found] == [(reader, f"q{n}") for reader in READERS for n in range(3)]
+    assert [(line["reader"], line["id"]) for line in found] == [(reader, f"q{n}") for reader in MEASURED for n in range(3)]
     gold = {f"q{number}": [page] for number, (_document, page, _told) in enumerate(TOLD.values())}
     for line in found:
         assert line["gold_pages"] == gold[line["id"]] and line["seconds"] > 0
@@ -144,7 +145,7 @@ def test_a_line_for_each_question_and_reader_holds_what_a_script_needs_to_measur
 
 def test_the_figures_are_those_of_the_lines(first, folder, call):
     kept = figures(json.loads(call("show", first_run_id(call)[:8], "--json")))
-    for reader in READERS:
+    for reader in MEASURED:
         printed = [line for line in lines(folder / "lines.jsonl") if line["reader"] == reader]
         whole = [set(line["gold_pages"]) <= set(line["evidence_pages_returned"]) for line in printed]
         returned = [len(line["evidence_pages_returned"]) for line in printed]
@@ -198,11 +199,11 @@ def test_without_a_corpus_the_documents_are_read_in_first_into_one_of_the_benchm
 
 def test_what_rules_quote_is_measured_by_its_pages_and_refusals(series, folder):
     printed = figures(evaluation(series, "answers"))
-    for reader in READERS:
+    for reader in MEASURED:
         worth = [printed[reader, metric]["value"] for metric in (CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY, "calls")]
         assert worth == [1.0, 1.0, 0.0, 0.0]
     found = {(line["reader"], line["id"]): line for line in lines(folder / "answers.jsonl")}
-    assert set(found) == {(reader, name) for reader in READERS for name in ("pier", "none")}
+    assert set(found) == {(reader, name) for reader in MEASURED for name in ("pier", "none")}
     assert found["flow", "pier"]["answer"] == "" and found["flow", "pier"]["cited_pages"] == [["oddvik.html", 1]]
     assert {name: line["correct"] for (_reader, name), line in found.items()} == {"pier": None, "none": True}
     assert {line["kind"] for (_reader, name), line in found.items() if name == "none"} == {"abstained"}

@@ -98,6 +98,9 @@ TABLE = piece("Model: MT-2 | Rated MW: 1.2 | Energy GWh: 3.39", object())
     [
         ("20 metres", DEPTH),
         ("It is 20 metres deep.", DEPTH),
+        ("fell by 4%", VALVE),
+        ("5%", None),
+        ("$5 million", None),
         ("Yes, it is 20 metres deep.", DEPTH),
         ("It is not 20 metres deep.", None),
         ("2 metres", None),
