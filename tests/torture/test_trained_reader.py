@@ -200,7 +200,9 @@ def test_a_documents_orders_move_no_trained_model_to_a_file_an_address_or_a_fore
     (documents / "page.html").write_text(hostile_page(dice, path, url))
     if seed % 5 == 0:
         hostile_picture(dice, path, url, documents / "picture.png")
-    settings.write_text(settings.read_text().replace('mode = "model"', 'mode = "lite"') + (FULL_FORMS if CAMPAIGN and seed % 5 == 1 else ""))
+    settings.write_text(
+        settings.read_text().replace('mode = "model"', 'mode = "lite"') + (FULL_FORMS if CAMPAIGN and seed % 5 == 1 else "")
+    )
     read_in(folder, home, documents)
     answer = said("ask", QUESTION, "--corpus", NAME, "--settings", settings, home=home)
     nodes = nodes_in(home)

@@ -27,7 +27,7 @@ PARTS = {
         "pages",
         "evidence_pages",
     ),
-    *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes", "cached", "completeness", "refusal"),
+    *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes", "cached", "completeness", "refusal", "trace"),
 }
 
 

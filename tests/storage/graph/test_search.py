@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.corpus.snapshot import open_for_reading
-from storage.graph.adjacency import SYMMETRIC, derive
+from storage.graph.adjacency import SYMMETRIC, UnknownNodeError, derive
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.graph.search import (
     EVERYTHING,
@@ -16,6 +16,7 @@ from storage.graph.search import (
     find_places,
     find_seeds,
     load_around,
+    load_nodes,
     load_scope,
     nodes_in_scope,
     scope_sample,
@@ -152,6 +153,15 @@ def test_a_scope_is_counted_and_loaded_whole(snapshot, scope):
     assert graph.columns["search_text"].tolist() == [ALL_NODES[name].search_text for name in names]
     assert graph.columns["keywords"].tolist() == [ALL_NODES[name].keywords for name in names]
     assert len(graph.tails) == sum(edge.source in names and edge.target in names for edge in ALL_EDGES)
+
+
+def test_nodes_that_are_named_are_loaded_in_any_order_and_one_that_is_not_there_is_an_error(snapshot):
+    named = sorted(ALL_NODES)[3:60:7]
+    graph = load_nodes(snapshot.view, reversed(named), columns=TEXTS)
+    assert list(graph.ids) == named and graph.initial_vectors is None
+    assert len(graph.tails) == sum(edge.source in named and edge.target in named for edge in ALL_EDGES)
+    with pytest.raises(UnknownNodeError):
+        load_nodes(snapshot.view, [*named, "0" * 64], columns=TEXTS)
 
 
 @pytest.mark.parametrize("scope", SCOPES, ids=range(len(SCOPES)))
