@@ -99,7 +99,7 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
     """
     kind, opened = expected_kind(question.text), walk.beam.open
     # On the grid every sum is exact: equal pages are rated equally, on any machine.
-    shares = walk.stems.held[opened] @ snap_fine(walk.stems.shares)
+    shares = walk.stems.held[opened] @ snap_fine(walk.stems.shares.astype(np.float32))
     texts = (" ".join(graph.columns["search_text"][walk.pages.of_nodes == page]) for page in opened)
     fits = np.array([holds_kind(text, kind, question.text) for text in texts], dtype=np.bool_)
     return np.asarray(LOWEST + (HIGHEST - LOWEST) * shares * np.where(fits, 1.0, MISFIT))
