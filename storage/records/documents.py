@@ -13,6 +13,9 @@ Box = tuple[float, float, float, float]
 WHOLE_PAGE: Box = (0.0, 0.0, 1.0, 1.0)
 """What elements of a format without pages are given for a box; it says nothing of where they stand."""
 
+PageKey = tuple[str, int]
+"""A page: its document's id and its number there, counted from 1."""
+
 Vectors = npt.NDArray[np.float32]
 """Unit vectors, one a row."""
 

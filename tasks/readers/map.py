@@ -9,10 +9,10 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.records.answers import PagePlace, TraceKind
-from storage.records.documents import Modality
+from storage.records.documents import Modality, PageKey
 from tasks.algorithms.arrays import BoolArray
 from tasks.algorithms.graphs.section_pages import LocatedSection, widened
-from tasks.algorithms.graphs.section_tree import DocumentMap, PageKey
+from tasks.algorithms.graphs.section_tree import DocumentMap
 from tasks.algorithms.rank_fusion import fuse_rankings
 from tasks.algorithms.second_opinion import best_pages
 from tasks.asking.question import AskContext, question_step

@@ -7,6 +7,7 @@ import numpy as np
 
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import PagePlace
+from storage.records.documents import PageKey
 from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, best_of_pages, pages_of_nodes, sums_by_page
 from tasks.algorithms.quotes import term_shares
 from tasks.algorithms.text.counting import count_stems
@@ -14,7 +15,6 @@ from tasks.asking.question import NAMED_PLACE, AskContext
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import read_texts
 from tasks.routing.paths import ChosenPath
-from tasks.routing.sizes import PageKey
 
 
 @dataclass(frozen=True, slots=True)

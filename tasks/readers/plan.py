@@ -8,22 +8,21 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
-from storage.records.documents import DocumentState
+from storage.records.documents import DocumentState, PageKey
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.graphs.plan_graph import PlanStep, checked_plan, kept, layers
 from tasks.algorithms.graphs.readout import readout
 from tasks.algorithms.questions.decomposed import sub_questions, uncovered
 from tasks.algorithms.scores import dense_relevance
 from tasks.algorithms.text.stems import stems_in
-from tasks.asking.candidates import SIMILARITY_CODES
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, PathText, Question
 from tasks.asking.relevance import own_vectors
+from tasks.readers.graph_indexes import is_layout
 from tasks.readers.pages import counted
 from tasks.reading.rules import listed
 from tasks.reading.synthesis import Evidence
 from tasks.routing.paths import ChosenPath
-from tasks.routing.sizes import PageKey
 from tasks.routing.way import Way, places_of
 
 
@@ -114,7 +113,7 @@ def find_evidence(
     """Read out the graph around the best nodes of each step; arcs of little likeness join nothing."""
     settings = context.settings.plan
     alike = graph.weights >= context.settings.routing.minimum_similarity
-    joining = alike | ~np.isin(graph.arc_kinds, SIMILARITY_CODES)
+    joining = alike | is_layout(graph.arc_kinds)
     paths = []
     for step, own in layer:
         found = readout(

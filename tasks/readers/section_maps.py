@@ -7,9 +7,10 @@ from operator import attrgetter
 import numpy as np
 
 from storage.graph.candidates import CandidateGraph
+from storage.records.documents import PageKey
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.graphs.section_pages import LocatedSection, NodeHeights, locate_sections
-from tasks.algorithms.graphs.section_tree import DocumentMap, PageKey, map_document
+from tasks.algorithms.graphs.section_tree import DocumentMap, map_document
 from tasks.algorithms.questions.sections import named_titles
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question

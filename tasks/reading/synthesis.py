@@ -9,6 +9,7 @@ from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage, Refusal
+from storage.records.documents import PageKey
 from tasks.algorithms.text.words import looks_english
 from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, question_step
@@ -16,7 +17,7 @@ from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, V
 from tasks.reading.refusal import doubt
 from tasks.reading.rules import lost_names, not_found
 from tasks.routing.paths import ChosenPath
-from tasks.routing.sizes import PageKey, Sized
+from tasks.routing.sizes import Sized
 from tasks.routing.way import Way, places_of
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"

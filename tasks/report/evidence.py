@@ -8,7 +8,7 @@ from storage.corpus.snapshot import Snapshot
 from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
-from storage.records.documents import Box, DocumentRecord, Node, Page
+from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
 from storage.runs.answers import removed_note
 from tasks.report.pictures import SETTINGS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
 
@@ -19,9 +19,6 @@ PLACE_WORDS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
 }
 """What a page is called; where the word is empty a document has only one and it is not named."""
-
-PageKey = tuple[str, int]
-"""A document's id and a page of it."""
 
 
 @dataclass(frozen=True, slots=True)

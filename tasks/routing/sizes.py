@@ -6,6 +6,7 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
+from storage.records.documents import PageKey
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.sizes import WEIGHED_PAGES, completeness, most_probable, page_features, pages_worth
 from tasks.algorithms.probability import probabilities
@@ -13,9 +14,6 @@ from tasks.algorithms.questions.kinds import collects
 from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, question_step, scope_weights
 from tasks.asking.records import NodeScores, Question
-
-PageKey = tuple[str, int]
-"""A document's id and a page."""
 
 
 @dataclass(frozen=True, slots=True)

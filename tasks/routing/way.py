@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from storage.codec import shortened
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import NamedDocument, PagePlace, TraceKind, TraceStep
-from tasks.routing.sizes import PageKey
+from storage.records.documents import PageKey
 
 TRACED_NODES, TRACED_LETTERS = 50, 300
 """What a step keeps of what it found, at most."""

@@ -1,6 +1,7 @@
 """`make bench-ask`: how long questions take. Prints a table, writes bench-ask.json.
 
-Parts: questions (warm, on synthetic corpora of several sizes, kept in a folder), flow, cold. Ratios are taken within one run.
+Parts: questions (warm, on synthetic corpora of several sizes, kept in a folder), readers (the same for each way of answering, at
+10,000 nodes), flow, cold. Ratios are taken within one run.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 
 from tasks.algorithms.flow.min_cost import min_cost_flow
 from tasks.algorithms.flow.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
+from tasks.settings.readers import READERS, Reader
 from tests.bench.ask_world import corpus, questions
 from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes, timed
 from tests.tasks.algorithms.flow_worlds import amount_of, cost_of
@@ -29,6 +31,10 @@ WARM, MEASURED = 15, 50
 PROMISED = {10_000: (60.0, 120.0)}
 """Milliseconds by nodes: the median, and the 95th percentile."""
 MEMORY_MEGABYTES = 1536
+
+READERS_NODES = 10_000
+READER_MEDIANS = {"flow": 60.0, "plan": 300.0, "agent": 250.0, "map": 200.0, "walk": 150.0}
+"""Milliseconds promised, by reader."""
 
 FLOW_NODES, FLOW_ARCS, FLOW_ENDS, FLOW_ROUNDS = 2_000, 20_000, 8, 5
 
@@ -55,20 +61,35 @@ def measure_questions(folder: Path, sizes: list[int]) -> Part:
     return figures, {"milliseconds": raw}
 
 
-def ask_one_corpus(folder: Path, nodes: int) -> tuple[list[float], float]:
+def measure_readers(folder: Path) -> Part:
+    """Ask the same questions of each way of answering, each in a process of its own; `plan` also some of two parts."""
+    corpus(folder, READERS_NODES)
+    figures: list[Figure] = []
+    raw = {}
+    for reader, parts in [*((reader, 1) for reader in READERS), ("plan", 2)]:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as own_process:
+            milliseconds, _megabytes = own_process.submit(ask_one_corpus, folder, READERS_NODES, reader, parts).result()
+        what = f"{reader}, {READERS_NODES:,} nodes" + ", two parts" * (parts == 2)
+        raw[what] = milliseconds
+        figures.append(Figure(f"{what}: median", median(milliseconds[WARM:]), "ms", most=READER_MEDIANS.get(reader, inf)))
+    return figures, {"milliseconds": raw}
+
+
+def ask_one_corpus(folder: Path, nodes: int, reader: Reader = "flow", parts: int = 1) -> tuple[list[float], float]:
     """Return the milliseconds of each question, those to warm up among them, and the megabytes that this process took."""
     os.environ["FLOWREADER_HOME"] = str(folder)
-    return asyncio.run(ask_all(f"nodes-{nodes}")), peak_megabytes("self")
+    return asyncio.run(ask_all(f"nodes-{nodes}", reader, parts)), peak_megabytes("self")
 
 
-async def ask_all(name: str) -> list[float]:
+async def ask_all(name: str, reader: Reader, parts: int) -> list[float]:
     from flows.ask import ask
     from tasks.asking.request import AskRequest
 
-    asked = tuple(questions(WARM + MEASURED, seed=5))
+    one_part = questions(parts * (WARM + MEASURED), seed=5)
+    asked = tuple(" ".join(one_part[first : first + parts]) for first in range(0, len(one_part), parts))
     times = []
     began = time.perf_counter()
-    async with aclosing(ask(AskRequest(questions=asked, corpus=name, fresh=True))) as answers:
+    async with aclosing(ask(AskRequest(questions=asked, corpus=name, reader=reader, fresh=True))) as answers:
         async for _answer in answers:
             times.append(1000 * (time.perf_counter() - began))
             began = time.perf_counter()
@@ -146,13 +167,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench-ask", description=__doc__)
     parser.add_argument("--folder", type=Path, help="where the synthetic corpora are kept")
     parser.add_argument("--nodes", type=int, nargs="+", default=SIZES, help="sizes of the corpora (default: %(default)s)")
-    parser.add_argument("--only", action="append", choices=["flow", "cold", "questions"], help="only this part (repeatable)")
+    parser.add_argument(
+        "--only", action="append", choices=["flow", "cold", "questions", "readers"], help="only this part (repeatable)"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flowreader-bench-") as scratch:
         parts = {
             "flow": measure_flow,
             "cold": lambda: measure_cold(Path(scratch, "cold")),
             "questions": lambda: measure_questions((asked.folder or Path(scratch)).absolute(), asked.nodes),
+            "readers": lambda: measure_readers((asked.folder or Path(scratch)).absolute()),
         }
         measure_parts("bench-ask", parts, asked.only)
 

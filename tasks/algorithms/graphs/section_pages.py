@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from storage.records.documents import PageKey
 from tasks.algorithms.arrays import FloatArray, IntArray, require_range
-from tasks.algorithms.graphs.section_tree import DocumentMap, PageKey
+from tasks.algorithms.graphs.section_tree import DocumentMap
 from tasks.algorithms.second_opinion import best_pages
 
 

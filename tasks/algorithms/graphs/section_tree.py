@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from storage.records.documents import Section
 
-PageKey = tuple[str, int]
-"""A document's id and a page."""
-
 
 @dataclass(frozen=True, slots=True)
 class MappedSection:

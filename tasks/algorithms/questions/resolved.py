@@ -5,14 +5,11 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
-from storage.records.documents import Section
+from storage.records.documents import PageKey, Section
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
 from tasks.algorithms.questions.sections import numbered_sections, titled_sections, with_subsections
 
 _Key = TypeVar("_Key", bound=Hashable)
-
-PageKey = tuple[str, int]
-"""A document's id and a physical page's number."""
 
 _FIGURES = frozenset({"chart", "graph", "diagram", "scheme", "map", "plate", "photo", "image", "illustration"})
 """What a reader may call a figure, whatever its caption calls it."""
