@@ -42,7 +42,7 @@ from tasks.models.endpoints import (
     same_model,
 )
 from tasks.models.faults import without_key
-from tasks.models.local import local_model, local_model_is_named, reachable
+from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 SAME = 0.999
@@ -89,7 +89,7 @@ class Checkup:
 def check_models() -> list[Checkup]:
     """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
 
-    Raise EndpointError where none is named, LocalModelError where the local one cannot be had.
+    Raise EndpointError where none is named.
     """
     chat, embeddings = chat_endpoint(), embedding_endpoint()
     if not (chat or embeddings or local_model_is_named()):
@@ -99,13 +99,20 @@ def check_models() -> list[Checkup]:
         )
     checkups = [_chat_checkup("chat", chat)] if chat else []
     if local_model_is_named():
-        with reachable(local_model()) as local:
-            checkups.append(_chat_checkup("local model", local))
+        checkups.append(_local_checkup())
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
 
 
 def _chat_checkup(server: str, endpoint: Endpoint) -> Checkup:
     return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint)).result())
+
+
+def _local_checkup() -> Checkup:
+    try:
+        with reachable(local_model()) as local:
+            return _chat_checkup("local model", local)
+    except LocalModelError as error:
+        return Checkup("local model", "this machine", (_problem("runs", error, "name another in FLOWREADER_LOCAL_MODEL"),))
 
 
 def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> Checkup:

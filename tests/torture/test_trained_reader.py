@@ -48,6 +48,17 @@ FULL_FORMS = """
 [ask.reading.model]
 forms = "full"
 """
+BOTH_SYSTEMS = """
+[ask]
+seconds = 900
+[ask.reading]
+by = "model"
+[ask.selection]
+read = 1
+[ask.gate]
+consistency = 1.1
+"""
+"""A gate that fires whatever was read."""
 TRIALS = 200 if CAMPAIGN else 10
 UNUSABLE_SHARE = 0.02
 
@@ -110,6 +121,23 @@ def test_what_a_small_model_reads_in_twice_is_the_same(folder):
     for home in ("one", "two"):
         read_in(folder, folder / home, page)
     assert export(folder / "one") == export(folder / "two")
+
+
+def test_a_question_goes_through_both_systems_in_full_forms(folder, tell):
+    home, settings = folder / "home", folder / "both.toml"
+    (folder / "page.html").write_text(
+        f"<html><body><h1>Lifting gear</h1><p>{TRUTH} It was tested in May.</p><p>{MORE}</p></body></html>"
+    )
+    said("ingest", folder / "page.html", "--corpus", NAME, home=home)
+    settings.write_text(BOTH_SYSTEMS + FULL_FORMS)
+    answer = said("ask", QUESTION, "--corpus", NAME, "--settings", settings, home=home)
+    calls = calls_of(home)
+    tell(f"{answer['status']}: {answer['answer']!r}; {[(c['purpose'], c['outcome'], round(c['seconds'])) for c in calls]}")
+    assert answer["gate"]["triggered"], answer["gate"]
+    assert [call["purpose"] for call in calls if call["outcome"] == "ok"].count("worker") >= 1
+    assert answer["usage"]["calls"] <= answer["usage"]["most_calls"]
+    nodes = nodes_in(home)
+    assert all(words_of(cited["quote"]) <= words_of(nodes[cited["node_id"]].content) for cited in answer["citations"])
 
 
 def words_of(text):

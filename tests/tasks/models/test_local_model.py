@@ -158,6 +158,15 @@ def test_doctor_looks_at_the_model_that_is_named(gguf, home, monkeypatch):
     assert (checkup.server, checkup.address, checkup.wrong) == ("local model", server.base_url, ())
 
 
+def test_doctor_names_a_local_model_that_cannot_be_had_beside_the_other_servers(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(tmp_path / "gone.gguf"))
+    with chat_server(lambda request: PROBES[request.form]) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        chat, local = check_models()
+    assert (chat.server, chat.wrong) == ("chat", ())
+    assert "there is no model file" in local.wrong[0].found and local.wrong[0].remedy
+
+
 def test_the_small_model_has_a_name_of_its_own(monkeypatch):
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", "smollm2")
     assert weights().name == "SmolLM2-135M-Instruct.Q4_1.gguf"
