@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from storage.corpus.snapshot import open_for_reading
 from tasks.models.local import packaged_weights
 from tasks.models.process import ROOT
+from tests.asking_worlds import answer_to
 from tests.program import CORPUS, said
 from tests.torture.lab import CAMPAIGN, NAME, export, findings, location
 
@@ -48,16 +49,12 @@ FULL_FORMS = """
 [ask.reading.model]
 forms = "full"
 """
-BOTH_SYSTEMS = """
-[ask]
-seconds = 900
-[ask.reading]
-by = "model"
-[ask.selection]
-read = 1
-[ask.gate]
-consistency = 1.1
-"""
+BOTH_SYSTEMS = {
+    "seconds": None,
+    "reading": {"by": "model", "model": {"forms": "full"}},
+    "selection": {"read": 1},
+    "gate": {"consistency": 1.1},
+}
 """A gate that fires whatever was read."""
 TRIALS = 200 if CAMPAIGN else 10
 UNUSABLE_SHARE = 0.02
@@ -123,21 +120,18 @@ def test_what_a_small_model_reads_in_twice_is_the_same(folder):
     assert export(folder / "one") == export(folder / "two")
 
 
-def test_a_question_goes_through_both_systems_in_full_forms(folder, tell):
-    home, settings = folder / "home", folder / "both.toml"
-    (folder / "page.html").write_text(
-        f"<html><body><h1>Lifting gear</h1><p>{TRUTH} It was tested in May.</p><p>{MORE}</p></body></html>"
-    )
-    said("ingest", folder / "page.html", "--corpus", NAME, home=home)
-    settings.write_text(BOTH_SYSTEMS + FULL_FORMS)
-    answer = said("ask", QUESTION, "--corpus", NAME, "--settings", settings, home=home)
+def test_a_question_goes_through_both_systems_in_full_forms(folder, monkeypatch, tell):
+    home, page = folder / "home", folder / "page.html"
+    page.write_text(f"<html><body><h1>Lifting gear</h1><p>{TRUTH} It was tested in May.</p><p>{MORE}</p></body></html>")
+    said("ingest", page, "--corpus", NAME, home=home)
+    monkeypatch.setenv("FLOWREADER_HOME", str(home))
+    answer = answer_to(QUESTION, corpus=NAME, settings=BOTH_SYSTEMS)
     calls = calls_of(home)
-    tell(f"{answer['status']}: {answer['answer']!r}; {[(c['purpose'], c['outcome'], round(c['seconds'])) for c in calls]}")
-    assert answer["gate"]["triggered"], answer["gate"]
-    assert [call["purpose"] for call in calls if call["outcome"] == "ok"].count("worker") >= 1
-    assert answer["usage"]["calls"] <= answer["usage"]["most_calls"]
+    tell(f"{answer.status}: {answer.answer!r}; {[(c['purpose'], c['outcome'], round(c['seconds'])) for c in calls]}")
+    assert answer.gate is not None and answer.gate.triggered, answer
+    assert [call["purpose"] for call in calls].count("worker") == 2 and len(calls) <= answer.usage.most_calls
     nodes = nodes_in(home)
-    assert all(words_of(cited["quote"]) <= words_of(nodes[cited["node_id"]].content) for cited in answer["citations"])
+    assert all(words_of(cited.quote) <= words_of(nodes[cited.node_id].content) for cited in answer.citations)
 
 
 def words_of(text):
