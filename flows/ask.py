@@ -17,7 +17,7 @@ from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.log import ASKING
 from storage.system import check_writable
-from tasks.asking.calls import call_bounds, counting_calls
+from tasks.asking.calls import counting_calls
 from tasks.asking.opening import entered, opened_for_reading
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, asked_scope, checked_questions
@@ -155,7 +155,7 @@ async def answer_one(
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     reader = reader_module(request.reader, request.settings)
-    bounds = call_bounds(request.settings, gated=reader.GATED)
+    bounds = reader.most_calls(request.settings)
     deadline = request.deadline(time.monotonic() if began is None else began)
     with (
         watched_question(place.run_id, answer_id, request.reader) as ended,

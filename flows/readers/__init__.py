@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import Protocol, cast
 
+from tasks.asking.calls import Stage
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.synthesis import Findings
@@ -12,9 +13,9 @@ from tasks.settings.readers import READERS, Reader
 
 
 class ReaderModule(Protocol):
-    """`GATED`: a gate looks at what was read first, and the model may be called for a second reading."""
+    """`most_calls` are those that a question may make of a model in each stage, at most."""
 
-    GATED: bool
+    most_calls: Callable[[AskSettings], Mapping[Stage, int]]
     read: Callable[[Question, AskContext], Awaitable[Findings]]
 
 

@@ -1,25 +1,49 @@
 """LAD-RAG's way: a search, queries for kinds and places, and what stands around the best; what was kept is read."""
 
+from collections.abc import Mapping
+
+from storage.graph.candidates import CandidateGraph
+from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
-from tasks.asking.records import Question
-from tasks.readers.agent import keep_context, keep_queried, keep_searched, take_kept
+from tasks.asking.records import NodeScores, Question
+from tasks.readers.agent import Kept, keep_context, keep_queried, keep_searched, take_kept
+from tasks.readers.agent_turns import first_look, look, take_turn
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
+from tasks.settings.ask import AskSettings
 
-GATED = False
+
+def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
+    """One for each turn, and for each document that is read."""
+    return stage_bounds(settings, first=settings.agent.steps + settings.agent.paths)
 
 
 async def read(question: Question, context: AskContext) -> Findings:
-    """Answer by three tools: candidates -> score -> search -> query -> context -> take kept -> fetch -> read -> synthesize."""
+    """Answer by three tools: candidates -> score -> search -> query -> context -> take kept -> fetch -> read -> synthesize.
+
+    A model takes the tools by turns; where none of its replies is of use, they are taken by rules.
+    """
     settings = context.settings.agent
     graph, scores = await find_documents(question, context, most=settings.documents)
-    kept = await keep_searched.submit(question, graph, scores, context)
-    if "query" in settings.tools:
-        kept = await keep_queried.submit(question, graph, scores, kept, context)
-    if "context" in settings.tools:
-        kept = await keep_context.submit(question, graph, scores, kept, context)
+    kept = await kept_by_model(question, graph, scores, context) if context.reader.model else None
+    if kept is None or not kept.nodes:
+        kept = await keep_searched.submit(question, graph, scores, context)
+        if "query" in settings.tools:
+            kept = await keep_queried.submit(question, graph, scores, kept, context)
+        if "context" in settings.tools:
+            kept = await keep_context.submit(question, graph, scores, kept, context)
     paths, way = await take_kept.submit(question, graph, scores, kept, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
     readings = await read_paths.submit(question, texts, context)
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
+
+
+async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
+    """Have the model take turns until one ends it: first look -> (turn -> look)."""
+    turns = await first_look.submit(question, graph, scores, context)
+    while not turns.ended:
+        turns = await take_turn.submit(question, graph, scores, turns, context)
+        if turns.next and not turns.ended:
+            turns = await look(question, graph, scores, turns, context)
+    return turns.result

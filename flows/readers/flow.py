@@ -1,7 +1,9 @@
 """FlowReader, by default: score every node, read on while a page is worth its price, in chains that a flow finds on these pages."""
 
 from dataclasses import replace
+from functools import partial
 
+from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -12,7 +14,7 @@ from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.chains import refine, route
 from tasks.routing.sizes import size
 
-GATED = True
+most_calls = partial(call_bounds, gated=True)
 
 
 async def read(question: Question, context: AskContext) -> Findings:

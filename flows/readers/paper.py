@@ -1,5 +1,8 @@
 """FlowReader as its paper writes it: sources and sinks, the cheapest flow, replicator dynamics, the gate and one refinement."""
 
+from functools import partial
+
+from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -9,7 +12,7 @@ from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.paper import lay_out, route, select
 from tasks.routing.paper_refinement import refine
 
-GATED = True
+most_calls = partial(call_bounds, gated=True)
 
 
 async def read(question: Question, context: AskContext) -> Findings:

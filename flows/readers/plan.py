@@ -1,26 +1,35 @@
 """G2-Reader's way: a question as several with evidence of their own, and once more what none of their quotes holds."""
 
-from tasks.asking.candidates import score
+from collections.abc import Mapping
+
+from tasks.asking.calls import Stage, stage_bounds
+from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.readers.plan import check_plan, decompose, evidence_of, find_evidence, taken
-from tasks.readers.plan_steps import find_graph, read_steps, score_steps, understand_steps
+from tasks.readers.plan_steps import find_more, read_steps, score_steps, understand_steps
 from tasks.reading.paths import fetch_texts
 from tasks.reading.synthesis import Findings, synthesize
+from tasks.settings.ask import AskSettings
 
-GATED = False
+
+def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
+    """One for the plan and each step; in each round one to check, one to mend, and the steps again."""
+    steps = min(settings.plan.subquestions, settings.selection.read)
+    return stage_bounds(settings, first=1 + steps, refined=settings.plan.rounds * (steps + 2))
 
 
 async def read(question: Question, context: AskContext) -> Findings:
-    """Answer by a plan: decompose -> candidates -> score -> (layer by layer: evidence -> fetch -> read; check) -> synthesize."""
-    plan = await understand_steps(question, await decompose.submit(question, context), context)
-    graph = await find_graph(question, plan, context)
+    """Answer by a plan: candidates -> score -> decompose -> (layer by layer: evidence -> fetch -> read; check) -> synthesize."""
+    graph = await find_candidates.submit(question, context)
     scores = await score.submit(question, graph, context)
+    plan = await understand_steps(question, await decompose.submit(question, graph, scores, context), context)
+    graph, scores = await find_more(question, plan, graph, scores, context)
     while plan.layer:
         while layer := plan.layer:
             own = await score_steps(question, graph, scores, layer, context)
             evidence = await find_evidence.submit(question, graph, scores, own, context)
             texts = await fetch_texts.submit(question, graph, evidence.scores, evidence.paths, context)
-            plan = taken(plan, graph, evidence, await read_steps(layer, texts, context), context)
+            plan = taken(plan, graph, evidence, await read_steps(question, plan, texts, context), context)
         plan = await understand_steps(question, await check_plan.submit(question, scores, plan, context), context)
     return await synthesize.submit(question, graph, scores, evidence_of(plan), context)

@@ -1,5 +1,8 @@
 """The baseline: the best passages by cosine and BM25 blended, each read by itself; no graph, no flow, no gate."""
 
+from functools import partial
+
+from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates, score_by_relevance
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -8,7 +11,7 @@ from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.paths import best_passages
 
-GATED = False
+most_calls = partial(call_bounds, gated=False)
 
 
 async def read(question: Question, context: AskContext) -> Findings:

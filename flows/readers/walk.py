@@ -1,13 +1,20 @@
 """MoLoRAG's way: from the pages nearest to the question to pages like them, each rated; the best of those are read whole."""
 
+from collections.abc import Mapping
+
+from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.readers.walk import begin_walk, choose_pages, rate_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
+from tasks.settings.ask import AskSettings
 
-GATED = False
+
+def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
+    """One for each page that may be rated, and one to read."""
+    return stage_bounds(settings, first=settings.walk.rated + 1)
 
 
 async def read(question: Question, context: AskContext) -> Findings:

@@ -180,6 +180,9 @@ class Snapshot:
         """Return (document id, number, what parsed it, why a fallback did) of every page of the documents, in order."""
         return self._page_columns(document_ids, "parser", "note")
 
+    def page_summaries(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
+        return {(document, number): summary for document, number, summary in self._page_columns(document_ids, "summary")}
+
     def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
         """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
         return {(document, number): image for document, number, image in self._page_columns(document_ids, "image") if image}

@@ -26,20 +26,26 @@ class Stage(Enum):
     LAST = 2
 
 
-def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
-    """Return how many calls a question may make in each stage; none where rules read."""
+def stage_bounds(settings: AskSettings, *, first: int, refined: int = 0) -> Mapping[Stage, int]:
+    """Return how many calls a question may make in each stage: one more for keywords, one for the answer; none where rules read."""
     if settings.reading.by == "rules":
         return dict.fromkeys(Stage, 0)
+    return {Stage.FIRST: settings.keywords + first, Stage.REFINED: refined, Stage.LAST: 1}
+
+
+def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
+    """Return the bounds of a question whose paths are read; a gate compares them and may have some read once more."""
     compared = settings.reading.model.compared_pairs if gated else 0
     again = settings.reading.model.rating_calls + settings.selection.read + compared
-    return {
-        Stage.FIRST: settings.keywords + settings.selection.read + compared,
-        Stage.REFINED: again if gated and settings.gate.enabled else 0,
-        Stage.LAST: 1,
-    }
+    return stage_bounds(settings, first=settings.selection.read + compared, refined=again if gated and settings.gate.enabled else 0)
 
 
 STAGE_WORDS = {
+    "plan_decompose": "planning",
+    "agent_turn": "taking turns",
+    "map_locate": "locating",
+    "rate_page": "rating pages",
+    "plan_worker": "reading",
     "keywords": "looking for words",
     "worker": "reading",
     "worker_small": "reading",

@@ -1,11 +1,12 @@
 """A question on its way to an answer, and what it takes to read: with a model or without, it is done by this protocol."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel
 
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage, TableRow
@@ -13,6 +14,10 @@ from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.algorithms.questions.places import NamedPlace
 from tasks.algorithms.questions.terms import QuestionTerms
+from tasks.models.chat.call import nothing_wrong
+from tasks.prompts.prompt import Piece
+
+T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,17 @@ class NodeScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Aim:
+    """What a path is to be read for, where that is a part of what was `asked`: a sub-question, and answers that it needs.
+
+    A model may have written them, out of what documents say: a prompt fences them as it does passages.
+    """
+
+    asked: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PathText:
     """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
 
@@ -61,6 +77,7 @@ class PathText:
     present: frozenset[str]
     titled: Mapping[str, frozenset[str]]
     named: frozenset[str]
+    aim: Aim | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,20 @@ class Verdict:
     trigger: Trigger | None
 
 
+@dataclass(frozen=True, slots=True)
+class Duty(Generic[T]):
+    """What a method has a model do beside reading: by this prompt, in this form, with these pieces, which others wrote.
+
+    `item` names it in notes; `check` says what is wrong with a reply that fits the form, "" where nothing is.
+    """
+
+    prompt: str
+    item: str
+    form: type[T]
+    pieces: tuple[Piece, ...]
+    check: Callable[[T], str] = nothing_wrong
+
+
 class PathReader(Protocol):
     """A way to read evidence; none of its answers depends on the order in which it is asked."""
 
@@ -135,7 +166,16 @@ class PathReader(Protocol):
         """Whether the gate of the default judges what it read, and may have it read once more."""
         ...
 
+    @property
+    def short(self) -> bool:
+        """Whether a duty is to be asked in a small form; of no account where rules read."""
+        ...
+
     def keywords(self, question: str) -> Sequence[str]: ...
+
+    def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
+        """Have the model do all of these at once; None, where it gives no usable reply or rules read: then a rule does it."""
+        ...
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Answer from each path alone, in their order; a model is asked of all paths at once."""

@@ -47,11 +47,16 @@ class Kept:
 @question_step("search", Kept.hash)
 def keep_searched(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
     """Keep the best node of each page that comes near to the best of all."""
+    near = near_best(graph, scores, context)
+    return Kept((), Way()).also(near, traced(Way(), TraceKind.SEARCH, question.text, near, graph, context))
+
+
+def near_best(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> list[int]:
+    """Return the best node of each page, where it comes near to the best of all."""
     settings = context.settings.agent
     everything = Kept(tuple(range(len(graph))), Way())
     best = on_best_pages(everything.best(scores, len(graph)), graph, settings.search_pages, each=1)
-    near = [node for node in best if scores.combined[node] >= settings.search_share * scores.combined[best[0]]]
-    return Kept((), Way()).also(near, _told(Way(), TraceKind.SEARCH, question.text, near, graph, context))
+    return [node for node in best if scores.combined[node] >= settings.search_share * scores.combined[best[0]]]
 
 
 def on_best_pages(ranked: Iterable[int], graph: CandidateGraph, most: int, *, each: int | None = None) -> list[int]:
@@ -74,7 +79,7 @@ def keep_queried(question: Question, graph: CandidateGraph, scores: NodeScores, 
     if named:
         best = on_best_pages(Kept(tuple(named), Way()).best(scores, len(named)), graph, most)
         asked = ", ".join(str(place) for place in question.places)
-        kept = kept.also(best, _told(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
+        kept = kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
     if queries := tuple(element_queries(question.text)):
         index = index_of(graph, scores, context)
         for query in queries:
@@ -103,7 +108,7 @@ def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: 
     except QueryError as error:
         return replace(kept, way=kept.way.then(TraceKind.QUERY, asked, str(error)))
     best = on_best_pages(result.nodes, graph, context.settings.agent.query_pages)
-    return kept.also(best, _told(kept.way, TraceKind.QUERY, asked, best, graph, context, total=result.total))
+    return kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=result.total))
 
 
 @question_step("context", Kept.hash)
@@ -125,7 +130,7 @@ def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores,
         whole = _one_thing_with(node, graph)
         new = [other for other in around if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
         asked = f"what stands around the best passage of page {graph.pages[node]}"
-        way = _told(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(around) + more, needs=range(1, before + 1))
+        way = traced(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(around) + more, needs=range(1, before + 1))
         kept = kept.also(new, way)
     return kept
 
@@ -151,7 +156,7 @@ def take_kept(
     for node in ranked:
         best.setdefault(int(pages.of_nodes[node]), float(scores.combined[node]))
     asked = f"{counted(len(kept.nodes), 'kept passage')} in page order"
-    way = _told(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
+    way = traced(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
     counts = {
         "passages kept": float(len(kept.nodes)),
         "pages kept": float(len(best)),
@@ -160,7 +165,7 @@ def take_kept(
     return equal_paths(groups), replace(way, pages=tuple((pages.keys[page], value) for page, value in best.items()), counts=counts)
 
 
-def _told(
+def traced(
     way: Way,
     kind: TraceKind,
     asked: str,
@@ -170,9 +175,10 @@ def _told(
     *,
     total: int | None = None,
     needs: Sequence[int] = (),
+    said: str = "",
 ) -> Way:
-    """Return the way with a step that found so many nodes, where of a `total` they are told as a part of it."""
+    """Return the way with a step that found so many nodes, where of a `total` they are told as a part of it, or what it `said`."""
     places = places_of(graph, nodes, context.names)
     of_all = "" if total is None else f" of {total:,}"
     found = f"{counted(len(nodes), 'passage')}{of_all} on {counted(len(places), 'page')}"
-    return way.then(kind, asked, found, needs=tuple(needs), nodes=[graph.ids[node] for node in nodes], pages=places)
+    return way.then(kind, asked, said or found, needs=tuple(needs), nodes=[graph.ids[node] for node in nodes], pages=places)

@@ -30,20 +30,29 @@ def ordinals_in(graph: CandidateGraph, context: AskContext) -> IntArray:
 
 
 def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> GraphIndex:
-    """Return the candidates with what is queried by rule: kind, page, and the words of section, caption and text."""
+    """Return the candidates with what is queried: kind, page, section, and the words of section, caption, text and label."""
     view, texts = context.snapshot.view, read_texts(context.snapshot)
-    read = view.columns.take(view.adjacency.positions_of(graph.ids), ["section_path", "caption", "content"])
+    read = view.columns.take(view.adjacency.positions_of(graph.ids), ["section_id", "section_path", "caption", "content", "label"])
+    sections = np.array([section or "" for section in read["section_id"].tolist()])
+    _names, homes = np.unique(sections, return_inverse=True)
 
     def coded(kind: str, column: Sequence[str]) -> WordField:
         return WordField.of([[text] for text in column], np.arange(len(graph)), partial(texts.coded, kind, graph.ids))
 
     return GraphIndex(
-        columns={"document": graph.documents, "kind": graph.kinds, "page": graph.pages, "ordinal": ordinals_in(graph, context)},
+        columns={
+            "document": graph.documents,
+            "kind": graph.kinds,
+            "page": graph.pages,
+            "section": np.where(sections == "", -1, homes),
+            "ordinal": ordinals_in(graph, context),
+        },
         names={},
         words={
             "section": coded("section", [" ; ".join(path) for path in read["section_path"].tolist()]),
             "caption": coded("caption", read["caption"].tolist()),
             "text": coded("text", read["content"].tolist()),
+            "label": coded("label", [label or "" for label in read["label"].tolist()]),
         },
         scores=scores.combined,
         tails=graph.tails,

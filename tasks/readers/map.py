@@ -15,8 +15,10 @@ from tasks.algorithms.graphs.section_pages import LocatedSection, widened
 from tasks.algorithms.graphs.section_tree import DocumentMap
 from tasks.algorithms.rank_fusion import fuse_rankings
 from tasks.algorithms.second_opinion import best_pages
+from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
+from tasks.readers.map_model import ShownMap, located_by_model, reflected_by_model, shown_map
 from tasks.readers.pages import Pages, counted, equal_paths
 from tasks.readers.section_maps import maps_of, named_pages, sections_for
 from tasks.readers.whole_documents import ranked_documents
@@ -34,7 +36,7 @@ class MapSearch:
     """A search on its way: the pages of each path, the best first, and the groups of nodes that are read.
 
     `maps` are by document; `around` are the pages by which the search was widened, `open` the parts of the question that what was
-    read does not answer.
+    read does not answer. `shown` is the map as a model saw it, `look_at` where it would look next.
     """
 
     pages: Pages
@@ -43,6 +45,8 @@ class MapSearch:
     around: tuple[PageKey, ...] = ()
     groups: tuple[Sequence[int], ...] = ()
     open: tuple[str, ...] = ()
+    shown: ShownMap | None = None
+    look_at: tuple[PageKey, ...] = ()
     way: Way = field(default_factory=Way)
 
     @property
@@ -54,28 +58,28 @@ class MapSearch:
         """The pages that it looked at, by path; those around are of the path that located them."""
         return tuple(keys + self.around * (name == STRUCTURE) for name, keys in self.found.items())
 
-    def is_read(self, readings: Sequence[PathReading]) -> bool:
-        return len(readings) == len(self.groups)
-
     def hash(self) -> Mapping[str, str]:
         return {"pages": hash_bytes(repr(self.rankings).encode()), "open": hash_bytes(repr(self.open).encode())}
 
 
-@question_step("locate", MapSearch.hash)
+@question_step("locate", MapSearch.hash, reads=True)
 def locate(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> MapSearch:
     """Find pages by what the question names, and by the sections of the best documents; without that path there is no map."""
     settings, pages = context.settings.map, Pages.of(graph)
     if STRUCTURE not in settings.paths:
         return MapSearch(pages, {}, {})
     maps = {mapped.document_id: mapped for mapped in maps_of(ranked_documents(graph, scores)[: settings.documents], context)}
-    named = named_pages(pages, graph, scores)
-    sections = sections_for(question, tuple(maps.values()), graph, scores, context)
-    groups = [("what the question names", named)]
-    groups += [(_title(maps, one), tuple((one.document_id, page) for page in one.pages)) for one in sections]
+    groups = [("what the question names", named_pages(pages, graph, scores))]
+    shown = shown_map(tuple(maps.values()), pages, graph, scores, context) if context.reader.model else None
+    if shown and (keys := located_by_model(question, shown, context)):
+        groups.append(("the map's likeliest places", keys))
+    else:
+        sections = sections_for(question, tuple(maps.values()), graph, scores, context)
+        groups += [(_title(maps, one), tuple((one.document_id, page) for page in one.pages)) for one in sections]
     located = tuple(dict.fromkeys(chain(*(keys for _what, keys in groups))))[: settings.located]
     found = [f"{what} on {_pages(inside)}" for what, keys in groups if (inside := [key for key in keys if key in located])]
     way = Way().then(TraceKind.LOCATE, question.text, "; ".join(found) or "nothing", pages=_places(located, context))
-    return MapSearch(pages, maps, {STRUCTURE: located}, way=way)
+    return MapSearch(pages, maps, {STRUCTURE: located}, way=way, shown=shown)
 
 
 def _title(maps: Mapping[str, DocumentMap], section: LocatedSection) -> str:
@@ -147,12 +151,16 @@ def is_visual(graph: CandidateGraph) -> BoolArray:
     return np.asarray(graph.modalities != MODALITIES.index(Modality.TEXT))
 
 
-@question_step("reflect", MapSearch.hash, retries=0)
+@question_step("reflect", MapSearch.hash, retries=0, reads=True)
 def reflect(
     question: Question, scores: NodeScores, search: MapSearch, readings: Sequence[PathReading], context: AskContext
 ) -> MapSearch:
     """Find which parts of the question what was read leaves open."""
-    parts = open_parts(question, scores, readings, context)
+    call_book.get().stage = Stage.REFINED
+    parts, look_at = open_parts(question, scores, readings, context), tuple[PageKey, ...]()
+    if search.shown and (said := reflected_by_model(question, search.shown, list(chain(*search.rankings)), readings, context)):
+        parts = () if said.answered else (question.text,)
+        look_at = search.shown.pages_of(said.look_at)
     quoted = [quote.node for reading in readings for quote in reading.quotes]
     way = search.way.then(
         TraceKind.REFLECT,
@@ -162,7 +170,7 @@ def reflect(
         nodes=tuple(dict.fromkeys(node.id for node in quoted)),
         pages=_places(quoted_pages(readings), context),
     )
-    return replace(search, open=parts, way=way)
+    return replace(search, open=parts, look_at=look_at, way=way)
 
 
 def open_parts(question: Question, scores: NodeScores, readings: Sequence[PathReading], context: AskContext) -> tuple[str, ...]:
@@ -189,16 +197,14 @@ def widen(
     quoted, located = quoted_pages(readings), search.found.get(STRUCTURE, ())
     middle = next(filter(None, ([key for key in pages if key[0] in search.maps] for pages in (quoted, located))), [])
     mapped = {(document, page) for document, on in search.maps.items() for page in on.sections[0].pages}
-    new = widened(
-        search.maps,
-        middle,
-        seen={*chain(*search.rankings), *(mapped - set(search.pages.keys))},
-        nearest=NEAREST,
-        most=context.settings.map.widen_pages,
-    )
+    seen, most = {*chain(*search.rankings), *(mapped - set(search.pages.keys))}, context.settings.map.widen_pages
+    asked = tuple(key for key in search.look_at if key not in seen)[:most]
+    new = asked or widened(search.maps, middle, seen=seen, nearest=NEAREST, most=most)
     way = search.way.then(
         TraceKind.WIDEN,
-        f"pages around {_pages(middle)}, in their sections and the sections above",
+        "places of the map not looked at yet"
+        if asked
+        else f"pages around {_pages(middle)}, in their sections and the sections above",
         counted(len(new), "further page"),
         needs=[search.way.last],
         pages=_places(new, context),

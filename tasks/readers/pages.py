@@ -48,10 +48,6 @@ class Pages:
         ordinals = [adjacency.ordinals[adjacency.positions_of([graph.ids[node] for node in nodes])] for nodes in found]
         return [nodes[np.argsort(order, kind="stable")].tolist() for nodes, order in zip(found, ordinals, strict=True)]
 
-    def whole(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> tuple[ChosenPath, ...]:
-        """Return a path for each of these pages: all its nodes, in reading order."""
-        return equal_paths(self.in_reading_order(pages, graph, context))
-
 
 @dataclass(frozen=True, slots=True)
 class StemsOnPages:

@@ -1,5 +1,7 @@
 """`plan`: a question as several, each with the evidence around its best passages; what no quote holds is asked for once more."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,11 +17,14 @@ from tasks.algorithms.graphs.readout import readout
 from tasks.algorithms.questions.decomposed import sub_questions, uncovered
 from tasks.algorithms.scores import dense_relevance
 from tasks.algorithms.text.stems import stems_in
+from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import NodeScores, PathReading, PathText, Question
+from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import own_vectors
 from tasks.readers.graph_indexes import is_layout
 from tasks.readers.pages import counted
+from tasks.readers.plan_model import first_plan, mended_plan, missing_of
+from tasks.reading.paths import with_one_text
 from tasks.reading.rules import listed
 from tasks.reading.synthesis import Evidence
 from tasks.routing.paths import ChosenPath
@@ -40,7 +45,8 @@ class StepRead:
 class Plan:
     """A plan at work: what its steps look for and what was found, by their ids.
 
-    `rounds` are how often it was mended, `mended` is the number of the last time in the way (0: never), `known` the pages before.
+    `rounds` are how often it was mended, `mended` is the number of the last time in the way (0: never), `known` the pages before;
+    `before` is the plan that a model replaced.
     """
 
     steps: tuple[PlanStep, ...]
@@ -50,6 +56,7 @@ class Plan:
     rounds: int = 0
     mended: int = 0
     known: frozenset[PageKey] = frozenset()
+    before: Plan | None = None
 
     @property
     def layer(self) -> tuple[Question, ...]:
@@ -62,6 +69,16 @@ class Plan:
         return next(filter(None, lacking), ())
 
     @property
+    def readings(self) -> dict[str, PathReading]:
+        return {name: one.reading for name, one in self.read.items()}
+
+    @property
+    def best(self) -> Plan:
+        """This plan, or the one before where that has more answers."""
+        supported = [sum(reading.supported for reading in plan.readings.values()) for plan in (self, self.before or self)]
+        return self.before.best if self.before and supported[1] > supported[0] else self
+
+    @property
     def pages(self) -> dict[PageKey, float]:
         """Every page with evidence, and its best score."""
         found: dict[PageKey, float] = {}
@@ -70,12 +87,18 @@ class Plan:
         return found
 
 
-@question_step("decompose", lambda plan: {"steps": hash_bytes(repr(plan.steps).encode())}, retries=0)
-def decompose(question: Question, context: AskContext) -> Plan:
+@question_step("decompose", lambda plan: {"steps": hash_bytes(repr(plan.steps).encode())}, retries=0, reads=True)
+def decompose(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Plan:
     """Take the question apart; one that asks one thing is a plan of one step."""
-    most = min(context.settings.plan.subquestions, context.settings.selection.read)
+    most = most_steps(context)
+    if context.reader.model and most > 1 and (steps := first_plan(question, graph, scores, context, most=most)):
+        return Plan(steps)
     texts = sub_questions(question.text, titles=title_stems(context), most=most)
     return Plan(checked_plan(steps_of_round(0, texts), most=most))
+
+
+def most_steps(context: AskContext) -> int:
+    return min(context.settings.plan.subquestions, context.settings.selection.read)
 
 
 def title_stems(context: AskContext) -> frozenset[str]:
@@ -162,11 +185,14 @@ def page_scores(path: ChosenPath, graph: CandidateGraph, scores: FloatArray) -> 
     return found
 
 
-@question_step("check-plan", lambda plan: {"steps": hash_bytes(repr(plan.steps).encode())}, retries=0)
-def check_plan(_question: Question, scores: NodeScores, plan: Plan, context: AskContext) -> Plan:
+@question_step("check-plan", lambda plan: {"steps": hash_bytes(repr(plan.steps).encode())}, retries=0, reads=True)
+def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskContext) -> Plan:
     """Look for what no quote holds; add steps that ask for it, unless the last such steps brought no new page."""
     if plan.rounds == context.settings.plan.rounds:
         return plan
+    call_book.get().stage = Stage.REFINED
+    if context.reader.model and (found := missing_of(question, plan.steps, plan.readings, context)) is not None:
+        return mended_by_model(question, plan, found, context)
     gaps, pages = list(gaps_of(plan, scores, context)), frozenset(plan.pages)
     useless = pages <= plan.known
     missing = listed(list(dict.fromkeys(word for words, _text in gaps for word in words))) or "none that counts"
@@ -184,6 +210,30 @@ def check_plan(_question: Question, scores: NodeScores, plan: Plan, context: Ask
     way = way.then(TraceKind.REPLAN, missing, f"{counted(len(steps) - len(plan.steps), 'question')} more", needs=[way.last])
     read = {name: plan.read[before] for name, before in kept(steps, plan.steps).items()}
     return replace(plan, steps=steps, read=read, way=way, rounds=plan.rounds + 1, mended=way.last, known=pages)
+
+
+def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], context: AskContext) -> Plan:
+    """Return the plan as the model mends it; steps that it keeps keep what they read."""
+    numbers = [one.number for one in plan.read.values()]
+    told = f"not yet: {listed(missing)}" if missing else "yes"
+    way = plan.way.then(TraceKind.CHECK, "is what was found enough?", told, needs=numbers)
+    if not missing:
+        return replace(plan, way=way)
+    steps = mended_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context))
+    same = kept(steps, plan.steps)
+    if len(same) == len(steps):
+        return replace(plan, way=way)
+    way = way.then(TraceKind.REPLAN, listed(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
+    return Plan(
+        steps=steps,
+        asked={name: plan.asked[before] for name, before in same.items()},
+        read={name: plan.read[before] for name, before in same.items()},
+        way=way,
+        rounds=plan.rounds + 1,
+        mended=way.last,
+        known=frozenset(plan.pages),
+        before=plan,
+    )
 
 
 def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tuple[list[str], str]]:
@@ -204,9 +254,10 @@ def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tup
 
 
 def evidence_of(plan: Plan) -> Evidence:
-    """Return what was found for all steps, in the order of the plan."""
-    found = [plan.read[step.id] for step in plan.steps]
-    pages = sorted(plan.pages.items(), key=lambda item: (-item[1], item[0]))
+    """Return what was found for all steps, in the order of the plan; of a mended one that found less those before."""
+    best = plan.best
+    found = [best.read[step.id] for step in best.steps]
+    pages = sorted(best.pages.items(), key=lambda item: (-item[1], item[0]))
     counts = {"sub-questions": float(len(found)), "rounds": float(plan.rounds)}
     return Evidence(
         [replace(one.path, share=1.0 / len(found)) for one in found],
@@ -214,17 +265,3 @@ def evidence_of(plan: Plan) -> Evidence:
         doubtful=True,
         way=replace(plan.way, pages=tuple(pages), counts=counts),
     )
-
-
-def with_one_text(readings: Sequence[PathReading]) -> list[PathReading]:
-    """Return the readings with the rows and worths of all paths on each: what puts them together looks in the first."""
-    paths = [reading.path for reading in readings if reading.path is not None]
-    rows = {node: found for path in paths for node, found in path.rows.items()}
-    worth: dict[str, float] = {}
-    for path in paths:
-        worth |= {node: max(value, worth.get(node, 0.0)) for node, value in path.worth.items()}
-
-    def shared(path: PathText | None) -> PathText | None:
-        return None if path is None else replace(path, rows=rows, worth=worth)
-
-    return [replace(reading, path=shared(reading.path)) for reading in readings]

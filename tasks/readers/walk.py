@@ -14,14 +14,18 @@ from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, si
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
 from tasks.algorithms.scores import dense_relevance
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import NodeScores, Question
+from tasks.asking.records import Duty, NodeScores, Question
 from tasks.asking.relevance import own_vectors
-from tasks.readers.pages import Pages, StemsOnPages, counted
+from tasks.prompts.prompt import Piece, cut
+from tasks.readers.forms import RatedPage, ShortRating
+from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
 from tasks.routing.paths import ChosenPath
 from tasks.routing.way import Way
 
 MISFIT = 0.5
 """What is left of the share of a page without the number, date or name that is asked for."""
+PAGE_CHARACTERS = 4_000
+"""Of a page that a model rates; less for a small one."""
 NAMED_IN_TRACE = 12
 """Pages that a step's words name, at most."""
 
@@ -66,11 +70,13 @@ def joined_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context:
     return np.asarray(linked | alike | beside)
 
 
-@question_step("rate-pages", lambda walk: {"ratings": hash_bytes(walk.beam.ratings.tobytes())}, retries=0)
+@question_step("rate-pages", lambda walk: {"ratings": hash_bytes(walk.beam.ratings.tobytes())}, retries=0, reads=True)
 def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> PageWalk:
     """Rate the open pages, and go on to the unvisited neighbours of the best of them."""
     settings, opened = context.settings.walk, walk.beam.open
-    ratings = rated(question, graph, walk)
+    by_rules = rated(question, graph, walk)
+    by_model = rated_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
+    ratings = np.array([rule if own is None else own for rule, own in zip(by_rules, by_model, strict=True)])
     beam = go_on(
         walk.beam,
         ratings,
@@ -105,11 +111,29 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
     return np.asarray(LOWEST + (HIGHEST - LOWEST) * shares * np.where(fits, 1.0, MISFIT))
 
 
+def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
+    """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
+    opened = walk.beam.open.tolist()
+    asked = opened[: max(0, context.settings.walk.rated - int(walk.beam.visited.sum()))]
+    pieces = []
+    for page, nodes in zip(asked, walk.pages.in_reading_order(asked, graph, context), strict=True):
+        text = "\n".join((walk.pages.places([page], context)[0].document.name, *graph.columns["search_text"][nodes]))
+        pieces.append(Piece(f"page {walk.pages.numbers[page]}", cut(text, PAGE_CHARACTERS)))
+    ratings: list[float | None]
+    if context.reader.short:
+        short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
+        ratings = [None if own is None else float(own.root) for own in context.reader.do(question, short)]
+    else:
+        whole = [Duty("rate_page", f"the rating of {piece.heading}", RatedPage, (piece,)) for piece in pieces]
+        ratings = [None if own is None else float(own.relevance) for own in context.reader.do(question, whole)]
+    return [*ratings, *[None] * (len(opened) - len(asked))]
+
+
 @question_step("choose-pages", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)
 def choose_pages(
     _question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
-    """Read the best of the pages that were rated, each whole."""
+    """Read the best of the pages that were rated, each whole; a model reads all in one call."""
     settings, beam, pages = context.settings.walk, walk.beam, walk.pages
     read = pages_to_read(beam, share=settings.alpha, least=settings.keep_above, count=settings.pages)
     visited = pages_to_read(beam, share=settings.alpha, least=0.0, count=len(beam.ratings)).tolist()
@@ -123,4 +147,6 @@ def choose_pages(
     )
     own = tuple((pages.keys[page], float(worth[page])) for page in visited)
     counts = {"pages rated": float(len(visited)), "hops": float(beam.hop - 1)}
-    return pages.whole(read, graph, context), replace(way, pages=own, counts=counts)
+    ordered = pages.in_reading_order(read, graph, context)
+    paths = equal_paths([[node for nodes in ordered for node in nodes]] if context.reader.model else ordered)
+    return paths, replace(way, pages=own, counts=counts)

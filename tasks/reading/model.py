@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
+from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import Stage, call_book
-from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
+from tasks.asking.records import Duty, PathReading, PathText, Question, Synthesis, T, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
@@ -94,6 +95,7 @@ class ModelReader:
     context: ModelContext
     name: str = "model"
     judged: bool = True
+    short: bool = False
 
     @property
     def model(self) -> str:
@@ -105,6 +107,24 @@ class ModelReader:
         (value,) = self.context.ask([call])
         found = [] if isinstance(value, ChatError) else value.keywords
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
+
+    def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
+        """Have the model do all of these at once, as far as it is of use and the time is not up; what failed is noted."""
+        book = call_book.get()
+        if book.over and not book.require_model:
+            return [None] * len(duties)
+        values = self.context.ask([self._duty_call(question, duty) for duty in duties])
+        return [None if isinstance(value, ChatError) else value for value in values]
+
+    def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
+        settings = self.context.settings.reading.model
+        wanted = settings.small_characters if self.short else settings.evidence_characters
+        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text)
+        shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=room)
+        pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(duty.pieces, shares, strict=True)]
+        return self.context.call(
+            duty.prompt, duty.item, duty.form, question=question.text, pieces=pieces, check=duty.check, plain=self.short
+        )
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; where it reads none of them at first it is asked no more."""
@@ -131,15 +151,17 @@ class ModelReader:
     def _reading_call(
         self, question: Question, item: str, path: PathText, seen: Mapping[str, NodePicture], pictures: Sequence[bytes]
     ) -> tuple[ChatCall[PathAnswer], Shown]:
-        settings = self.context.settings.reading.model
-        room = self.context.room("worker", PathAnswer, settings.path_characters, question=question.text, pictures=len(pictures))
+        settings, aim = self.context.settings.reading.model, path.aim
+        prompt, asked, aims = ("plan_worker", aim.asked, aim.pieces) if aim else ("worker", question.text, ())
+        room = self.context.room(prompt, PathAnswer, settings.path_characters, question=asked, pictures=len(pictures))
+        room = max(0, room - sum(len(piece.text) for piece in aims))
         shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
         call = self.context.call(
-            "worker",
+            prompt,
             item,
             PathAnswer,
-            question=question.text,
-            pieces=shown.pieces,
+            question=asked,
+            pieces=(*aims, *shown.pieces),
             pictures=pictures,
             check=_answer_missing,
         )
@@ -219,8 +241,8 @@ class ModelReader:
         return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
-        """Give what all readings agree on where the gate is quiet, else have the model put an answer together."""
-        quiet = verdict is not None and verdict.trigger is None
+        """Give what all readings agree on where the gate is quiet, or what a lone one says, else have the model put it together."""
+        quiet = len(readings) == 1 if verdict is None else verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
         return agreed or put_together(self.context, question, readings, verdict)
 

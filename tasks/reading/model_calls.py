@@ -13,7 +13,7 @@ from storage.records.documents import Passage
 from tasks.asking.calls import call_book
 from tasks.models.chat.call import ChatCall, nothing_wrong
 from tasks.models.chat.errors import ChatEndedError, ChatError, NoMoreRepliesError
-from tasks.models.chat.forms import Form, largest_reply
+from tasks.models.chat.forms import largest_reply
 from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.prompts.prompt import Piece, fence, load_prompt
 from tasks.reading.shown import NodePictures
@@ -86,7 +86,7 @@ class ModelContext:
             book.failed = True
         return replies
 
-    def room(self, prompt_name: str, form: type[Form], characters: int, *, question: str, pictures: int = 0) -> int:
+    def room(self, prompt_name: str, form: type[BaseModel], characters: int, *, question: str, pictures: int = 0) -> int:
         """Return how many characters of documents fit with so many pictures and the reply, at most as many as are allowed."""
         left = self._left(prompt_name, form, question)
         if left is None:
@@ -94,14 +94,14 @@ class ModelContext:
         text = (left - pictures * self._picture_tokens) * self.settings.models.estimates.characters_per_token
         return max(0, min(characters, int(text)))
 
-    def most_pictures(self, prompt_name: str, form: type[Form], *, question: str) -> int:
+    def most_pictures(self, prompt_name: str, form: type[BaseModel], *, question: str) -> int:
         """Return how many pictures a call may have: they get at most half of the documents' room; a blind model gets none."""
         if not self.model.abilities.sees:
             return 0
         most, left = self.settings.reading.model.pictures, self._left(prompt_name, form, question)
         return most if left is None else max(0, min(most, left // 2 // self._picture_tokens))
 
-    def _left(self, prompt_name: str, form: type[Form], question: str) -> int | None:
+    def _left(self, prompt_name: str, form: type[BaseModel], question: str) -> int | None:
         """Return how many tokens are left for documents; None where it is not known how many the model takes."""
         if not self.model.abilities.context_tokens:
             return None

@@ -1,6 +1,7 @@
 """Reading the chosen paths: what stands on them is fetched once, then each is read by itself."""
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 
@@ -75,3 +76,17 @@ def is_narrowed(scope: Scope) -> bool:
 )
 def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:
     return context.reader.read(question, texts)
+
+
+def with_one_text(readings: Sequence[PathReading]) -> list[PathReading]:
+    """Return the readings with the rows and worths of all paths on each: what puts them together looks in the first."""
+    paths = [reading.path for reading in readings if reading.path is not None]
+    rows = {node: found for path in paths for node, found in path.rows.items()}
+    worth: dict[str, float] = {}
+    for path in paths:
+        worth |= {node: max(value, worth.get(node, 0.0)) for node, value in path.worth.items()}
+
+    def shared(path: PathText | None) -> PathText | None:
+        return None if path is None else replace(path, rows=rows, worth=worth)
+
+    return [replace(reading, path=shared(reading.path)) for reading in readings]

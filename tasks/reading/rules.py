@@ -16,7 +16,7 @@ from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.values import value_consistency
 from tasks.asking.question import NAMED_PLACE
-from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
 from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shortened
 from tasks.settings.ask import ReadingOutSettings
 
@@ -81,9 +81,13 @@ class ExtractiveReader:
     name: str = "extractive"
     model: str = ""
     judged: bool = False
+    short: bool = False
 
     def keywords(self, _question: str) -> tuple[str, ...]:
         return ()
+
+    def do(self, _question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
+        return [None] * len(duties)
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Quote the best pieces of each path, one path after the other: threads would only wait for each other."""

@@ -17,7 +17,7 @@ from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scor
 from tasks.algorithms.text.standing import find_words, tokens_of, words_around
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
-from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.asking.records import Aim, PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -52,6 +52,7 @@ class SmallReader(ModelReader):
 
     name: str = "model in small forms"
     judged: bool = False
+    short: bool = True
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer once; the answer is the reading of the first path that proves it."""
@@ -59,7 +60,7 @@ class SmallReader(ModelReader):
         if not (pieces := self._pieces(paths)):
             return tuple(readings)
         near = self._nearest(pieces, paths[0].rarity)
-        (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
+        (value,) = self.context.ask([self._call(question, paths[0].aim, [one.piece for one in near])])
         heed_failures([value])
         book, settings = call_book.get(), self.context.settings.reading
         if settings.model.forms == "auto" and not self.context.model.abilities.short:
@@ -124,13 +125,13 @@ class SmallReader(ModelReader):
     def _cut(self, piece: Piece) -> str:
         return cut(piece.text, self.context.settings.reading.model.small_characters)
 
-    def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
+    def _call(self, question: Question, aim: Aim | None, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
         return self.context.call(
             "worker_small",
             "the answer",
             ShortAnswer,
-            question=question.text,
-            pieces=[Shown("passages", "\n".join(map(self._cut, pieces)))],
+            question=aim.asked if aim else question.text,
+            pieces=[*(aim.pieces if aim else ()), Shown("passages", "\n".join(map(self._cut, pieces)))],
             plain=True,
             draft="answer",
         )

@@ -86,6 +86,8 @@ PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
 class AgentSettings(Settings):
     """`agent`: search, query and context on the graph of the layout (LAD-RAG); the paper gives none of the numbers."""
 
+    steps: int = 20  # turns of a model, at most; the paper's number
+    search_nodes: int = 10  # passages that a search of a model shows
     # without one a tool is not used: an ablation of the paper's
     tools: tuple[Literal["query", "context"], ...] = ("query", "context")
     search_share: float = 0.7  # of the best h: what the best node of a page must have to be kept

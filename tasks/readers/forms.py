@@ -1,0 +1,100 @@
+"""The forms of what the readers have a model do beside reading; short ones are for small models, and are a value alone."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, RootModel
+
+from tasks.algorithms.graphs.query_form import EDGES
+from tasks.models.chat.forms import Form, characters, items
+
+MOST_STEPS = 12
+"""Of a plan that a form has room for; the method allows fewer."""
+
+Name = Annotated[str, characters(8)]
+"""An id that was shown."""
+Names = Annotated[list[Name], items(12)]
+Rating = Annotated[int, Field(ge=1, le=5)]
+
+
+class Step(Form):
+    """A sub-question, and the ids of the steps whose answers it needs."""
+
+    id: Name
+    question: Annotated[str, characters(200)]
+    needs: Annotated[list[Name], items(4)]
+
+
+class Planned(Form):
+    """A question taken apart, or a plan mended."""
+
+    thought: Annotated[str, characters(300)]
+    steps: Annotated[list[Step], items(MOST_STEPS)]
+
+
+class PlanCheck(Form):
+    """Whether what was found answers the question, and what is missing."""
+
+    reason: Annotated[str, characters(200)]
+    sufficient: bool
+    missing: Annotated[list[Annotated[str, characters(80)]], items(5)]
+
+
+class Filter(Form):
+    """A condition of a query of the graph."""
+
+    field: Literal["kind", "page", "section", "caption", "text", "label"]
+    op: Literal["is", "is_not", "has", "lacks", "from", "to"]
+    value: Annotated[str, characters(80)]
+
+
+class Turn(Form):
+    """What to keep of what was shown, and the next look; fields that its tool does not need are empty."""
+
+    thought: Annotated[str, characters(300)]
+    keep: Names
+    drop: Names
+    tool: Literal["search", "query", "context", "done"]
+    words: Annotated[str, characters(120)]
+    node: Name
+    where: Annotated[list[Filter], items(4)]
+    edge: Literal["", *EDGES]  # type: ignore[valid-type]
+
+
+class Located(Form):
+    """The places of a map where the answer is likeliest, the best first."""
+
+    thought: Annotated[str, characters(200)]
+    places: Annotated[list[Name], items(8)]
+
+
+class Reflected(Form):
+    """Whether the question is answered, and where else on the map to look."""
+
+    reason: Annotated[str, characters(200)]
+    answered: bool
+    look_at: Annotated[list[Name], items(8)]
+
+
+class RatedPage(Form):
+    """How much of the answer a page holds."""
+
+    needed: Annotated[str, characters(120)]
+    relevance: Rating
+
+
+class ShortPlan(RootModel[Annotated[list[Annotated[str, characters(120)]], items(3)]]):
+    """A question as several."""
+
+
+class ShortTurn(Form):
+    """Words to search for next, or none where enough was found."""
+
+    words: Annotated[str, characters(60)]
+
+
+class ShortPlaces(RootModel[Annotated[list[Name], items(4)]]):
+    """Places of a map."""
+
+
+class ShortRating(RootModel[Rating]):
+    """How much of the answer a page holds."""

@@ -1,0 +1,136 @@
+"""What a chat model does for `map`: it locates by the map of the documents, and says where else to look."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from storage.codec import shortened
+from storage.graph.candidates import NODE_KINDS, CandidateGraph
+from storage.records.documents import NodeKind, PageKey
+from tasks.algorithms.graphs.section_pages import best_section_pages
+from tasks.algorithms.graphs.section_tree import DocumentMap
+from tasks.asking.question import AskContext
+from tasks.asking.records import Duty, NodeScores, PathReading, Question
+from tasks.prompts.prompt import Piece, cut
+from tasks.readers.forms import Located, Reflected, ShortPlaces
+from tasks.readers.graph_indexes import ordinals_in
+from tasks.readers.node_lines import LINE_CHARACTERS
+from tasks.readers.pages import Pages
+from tasks.readers.section_maps import PAGES_EACH, heights_on
+
+SECTIONS_SHOWN, PAGES_SHOWN, TITLES_SHOWN = 120, 40, 5
+"""Of a map at most: sections, the least deep first; pages, the best; titles under a section."""
+ANSWER_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMap:
+    """A map as it is shown, and the pages that each id on it stands for, the best first."""
+
+    pieces: tuple[Piece, ...]
+    places: Mapping[str, tuple[PageKey, ...]]
+
+    def unknown(self, names: Sequence[str]) -> str:
+        """Return what is wrong with ids that a model names, "" where all are shown."""
+        wrong = [name for name in names if name not in self.places]
+        return f"there is no {', '.join(wrong[:3])} on the map; name ids that are shown" if wrong else ""
+
+    def pages_of(self, names: Sequence[str]) -> tuple[PageKey, ...]:
+        return tuple(dict.fromkeys(chain.from_iterable(self.places[name] for name in names)))
+
+
+def shown_map(
+    maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, scores: NodeScores, context: AskContext
+) -> ShownMap:
+    """Show the sections with the titles under them or what they begin with, then the best pages with their figures and tables."""
+    view = context.snapshot.view
+    read = view.columns.take(view.adjacency.positions_of(graph.ids), ["summary", "label"])
+    places: dict[str, tuple[PageKey, ...]] = {}
+    outline = list(_section_lines(maps, read["summary"].tolist(), graph, scores, context, places))
+    labels = read["label"].tolist()
+    best = pages.best(scores.combined)
+    said = context.snapshot.page_summaries([mapped.document_id for mapped in maps])
+    lines = []
+    for number, page in enumerate(sorted(np.argsort(-best, kind="stable")[:PAGES_SHOWN].tolist()), 1):
+        key = pages.keys[page]
+        places[f"p{number}"] = (key,)
+        elements = []
+        for node in np.flatnonzero(pages.of_nodes == page).tolist():
+            if labels[node]:
+                name = f"e{sum(other.startswith('e') for other in places) + 1}"
+                places[name] = (key,)
+                elements.append(f"{name} {labels[node]}")
+        on_it = f"; {', '.join(elements)}" if elements else ""
+        lines.append(
+            f"p{number}: page {key[1]}{_of(key[0], maps, context)}: {shortened(said.get(key, ''), LINE_CHARACTERS)}{on_it}"
+        )
+    return ShownMap((Piece("sections", "\n".join(outline)), Piece("pages", "\n".join(lines))), places)
+
+
+def _of(document: str, maps: Sequence[DocumentMap], context: AskContext) -> str:
+    return f" of {context.names[document].name}" if len(maps) > 1 else ""
+
+
+def _section_lines(
+    maps: Sequence[DocumentMap],
+    summaries: Sequence[str],
+    graph: CandidateGraph,
+    scores: NodeScores,
+    context: AskContext,
+    places: dict[str, tuple[PageKey, ...]],
+) -> Iterator[str]:
+    ordinals, titles = ordinals_in(graph, context), graph.kinds == NODE_KINDS.index(NodeKind.TITLE)
+    for mapped, heights in zip(maps, heights_on(maps, graph, scores, context), strict=True):
+        own = np.flatnonzero(graph.documents == graph.document_ids.index(mapped.document_id))
+        begins: dict[int, str] = {}
+        for place in np.argsort(ordinals[own], kind="stable").tolist():
+            if not titles[own[place]]:
+                begins.setdefault(int(heights.homes[place]), summaries[own[place]])
+        shown = sorted(range(1, len(mapped.sections)), key=lambda place: (mapped.sections[place].level, place))[:SECTIONS_SHOWN]
+        for place in sorted(shown):
+            section = mapped.sections[place]
+            if not section.pages:
+                continue
+            best = best_section_pages(mapped, place, nodes=heights, count=PAGES_EACH) or section.pages[:PAGES_EACH]
+            name = f"s{sum(other.startswith('s') for other in places) + 1}"
+            places[name] = tuple((mapped.document_id, page) for page in best)
+            under = [other.title for other in mapped.sections if other.parent == place and other.level][:TITLES_SHOWN]
+            what = "; ".join(under) or begins.get(place, "")
+            on = f"pages {section.pages[0]}-{section.pages[-1]}" if len(section.pages) > 1 else f"page {section.pages[0]}"
+            document = _of(mapped.document_id, maps, context)
+            yield f"{name}: {'  ' * (section.level - 1)}{section.title}, {on}{document}: {shortened(what, LINE_CHARACTERS)}"
+
+
+def located_by_model(question: Question, shown: ShownMap, context: AskContext) -> tuple[PageKey, ...] | None:
+    """Have the model name the likeliest places of the map; return their pages, the best first."""
+    if context.reader.short:
+        (short,) = context.reader.do(
+            question, [Duty("map_locate_small", "the places", ShortPlaces, shown.pieces, lambda value: shown.unknown(value.root))]
+        )
+        return None if short is None else shown.pages_of(short.root)
+    (located,) = context.reader.do(
+        question, [Duty("map_locate", "the places", Located, shown.pieces, lambda value: shown.unknown(value.places))]
+    )
+    return None if located is None else shown.pages_of(located.places)
+
+
+def reflected_by_model(
+    question: Question, shown: ShownMap, looked_at: Sequence[PageKey], readings: Sequence[PathReading], context: AskContext
+) -> Reflected | None:
+    """Have the model judge whether the question is answered; a small one is not asked."""
+    if context.reader.short:
+        return None
+    seen = {name for name, keys in shown.places.items() if set(keys) <= set(looked_at)}
+    pieces = [_said(number, reading) for number, reading in enumerate(readings, 1)]
+    pieces += [Piece("looked at already", ", ".join(name for name in shown.places if name in seen) or "nothing"), *shown.pieces]
+    wrong: Callable[[Reflected], str] = lambda value: shown.unknown(value.look_at)  # noqa: E731 - its type says what it takes
+    (reflected,) = context.reader.do(question, [Duty("map_reflect", "the reflection", Reflected, tuple(pieces), wrong)])
+    return reflected
+
+
+def _said(number: int, reading: PathReading) -> Piece:
+    answer = cut(reading.answer, ANSWER_CHARACTERS) if reading.supported else "nothing found"
+    quotes = [f'Quote, page {quote.node.page}: "{quote.text}"' for quote in reading.quotes]
+    return Piece(f"reader {number}", "\n".join([f"Answer: {answer}", *quotes]))

@@ -1,0 +1,23 @@
+"""Nodes as a model is shown them before it reads them: a line each, under an id."""
+
+from collections.abc import Sequence
+
+from storage.codec import shortened
+from storage.graph.candidates import NODE_KINDS, CandidateGraph
+from tasks.asking.question import AskContext
+
+LINE_CHARACTERS = 160
+"""Of what a node says of itself."""
+
+
+def node_lines(graph: CandidateGraph, nodes: Sequence[int], ids: Sequence[str], context: AskContext) -> str:
+    """Return a line for each node: its id, what it is, where it stands, and its summary."""
+    view = context.snapshot.view
+    read = view.columns.take(view.adjacency.positions_of([graph.ids[node] for node in nodes]), ["section_path", "summary"])
+    lines = []
+    for node, name, path, summary in zip(nodes, ids, read["section_path"].tolist(), read["summary"].tolist(), strict=True):
+        document = context.names[graph.document_ids[graph.documents[node]]].name
+        place = f"page {graph.pages[node]}" + (f" of {document}" if len(graph.document_ids) > 1 else "")
+        under = f", {' > '.join(path)}" if path else ""
+        lines.append(f"{name}: {NODE_KINDS[graph.kinds[node]].value}, {place}{under}: {shortened(summary, LINE_CHARACTERS)}")
+    return "\n".join(lines)
