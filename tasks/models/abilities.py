@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from PIL import Image
+from pydantic import BaseModel
 
 from storage.artifacts import write_durably
 from storage.codec import CodecError, from_json, to_json
@@ -102,7 +103,7 @@ class Colour(Form):
     colour: Literal["black", "blue", "green", "red", "white", "yellow"]
 
 
-def small_call(prompt: str, form: type[Form], *images: bytes) -> ChatCall[Any]:
+def small_call(prompt: str, form: type[BaseModel], *images: bytes) -> ChatCall[Any]:
     return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=REPLY_TOKENS, images=images)
 
 

@@ -1,12 +1,13 @@
 """`doctor --models`: each served model is asked in small what the pipeline will ask of it, before a run of a week finds out."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from storage.records.documents import Vectors
 from tasks.models.abilities import (
@@ -25,6 +26,7 @@ from tasks.models.abilities import (
 )
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, PicturesRejectedError, RejectedCallError
+from tasks.models.chat.forms import largest_reply
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.service import on_the_loop
 from tasks.models.chat.stream import Completion
@@ -61,6 +63,7 @@ WAIT = "wait until it has loaded its model or has less to do; its log says more"
 UNKNOWN_CONTEXT = "the server does not say how much its model reads"
 RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
 START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
+FILL = "Fill in the form with words of your own."
 OTHER = "use another embeddings server, or another model on it"
 
 
@@ -86,8 +89,21 @@ class Checkup:
         return tuple(check for check in self.checks if check.remedy)
 
 
-def check_models() -> list[Checkup]:
+@dataclass(frozen=True, slots=True)
+class DutyForms:
+    """The forms that methods ask for beside those of reading, for models that are asked in full and for small ones."""
+
+    full: tuple[type[BaseModel], ...] = ()
+    short: tuple[type[BaseModel], ...] = ()
+
+
+NO_DUTIES = DutyForms()
+
+
+def check_models(duties: DutyForms = NO_DUTIES) -> list[Checkup]:
     """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
+
+    Each chat model fills in each form of the `duties` once.
 
     Raise EndpointError where none is named.
     """
@@ -97,20 +113,20 @@ def check_models() -> list[Checkup]:
             "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set; "
             "set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
         )
-    checkups = [_chat_checkup("chat", chat)] if chat else []
+    checkups = [_chat_checkup("chat", chat, duties)] if chat else []
     if local_model_is_named():
-        checkups.append(_local_checkup())
+        checkups.append(_local_checkup(duties))
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
 
 
-def _chat_checkup(server: str, endpoint: Endpoint) -> Checkup:
-    return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint)).result())
+def _chat_checkup(server: str, endpoint: Endpoint, duties: DutyForms) -> Checkup:
+    return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint, duties)).result())
 
 
-def _local_checkup() -> Checkup:
+def _local_checkup(duties: DutyForms) -> Checkup:
     try:
         with reachable(local_model()) as local:
-            return _chat_checkup("local model", local)
+            return _chat_checkup("local model", local, duties)
     except LocalModelError as error:
         return Checkup("local model", "this machine", (_problem("runs", error, "name another in FLOWREADER_LOCAL_MODEL"),))
 
@@ -127,7 +143,7 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
     return ServerCheck(check, found, own or remedy)
 
 
-async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
+async def _chat_checks(endpoint: Endpoint, duties: DutyForms) -> list[ServerCheck]:
     """Ask for the models, a reply of a form, what a picture shows, and a reply that invites white space: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=PATIENT_SECONDS, total_seconds=PATIENT_SECONDS))
     began = time.monotonic()
@@ -141,13 +157,17 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
             model = chosen_model(listing, endpoint)
         except ChatEndedError as error:
             return [answers, _problem("model", error, START)]
-        return [answers, *await _reply_checks(client, endpoint, model, settings)]
+        return [answers, *await _reply_checks(client, endpoint, model, settings, duties)]
 
 
-async def _reply_checks(client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
+async def _reply_checks(
+    client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, duties: DutyForms
+) -> list[ServerCheck]:
     found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
     abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
     spaced = await reply_to(small_call(SPACE, Colour), client, model, settings, seconds=PATIENT_SECONDS)
+    forms = duties.short if abilities.short or abilities.is_slow(QUESTION_SECONDS) else duties.full
+    filled = [await _fills(form, client, model, settings) for form in forms]
     return [
         _model_check(model, found.talked),
         ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT),
@@ -155,7 +175,24 @@ async def _reply_checks(client: ServerClient, endpoint: Endpoint, model: ServedM
         _space_check(spaced),
         _picture_check(found, model),
         *_ability_checks(found, abilities),
+        *([_form_check(forms, filled)] if forms else []),
     ]
+
+
+async def _fills(form: type[BaseModel], client: ServerClient, model: ServedModel, settings: ModelSettings) -> bool:
+    """Say whether the model fills in the form."""
+    call = replace(small_call(FILL, form), max_output_tokens=largest_reply(form))
+    reply = await reply_to(call, client, model, settings, seconds=PATIENT_SECONDS)
+    try:
+        return isinstance(reply, Completion) and value_of(reply, call) is not None
+    except (DeclinedReplyError, UnusableReplyError):
+        return False
+
+
+def _form_check(forms: Sequence[type[BaseModel]], filled: Sequence[bool]) -> ServerCheck:
+    lost = ", ".join(form.__name__ for form, well in zip(forms, filled, strict=True) if not well)
+    found = f"{sum(filled)} of {len(forms)} forms of readers are filled in"
+    return ServerCheck("readers", f"{found}, not {lost}" if lost else found, STRUCTURED if lost else "")
 
 
 def _model_check(model: ServedModel, reply: Reply) -> ServerCheck:

@@ -98,3 +98,7 @@ class ShortPlaces(RootModel[Annotated[list[Name], items(4)]]):
 
 class ShortRating(RootModel[Rating]):
     """How much of the answer a page holds."""
+
+
+FULL_FORMS = (Planned, PlanCheck, Turn, Located, Reflected, RatedPage)
+SHORT_FORMS = (ShortPlan, ShortTurn, ShortPlaces, ShortRating)

@@ -52,9 +52,19 @@ def look(monkeypatch):
     return set_and_look
 
 
+FILLED = {
+    "Planned": {"thought": "", "steps": []},
+    "PlanCheck": {"reason": "", "sufficient": True, "missing": []},
+    "Turn": {"thought": "", "keep": [], "drop": [], "tool": "done", "words": "", "node": "", "where": [], "edge": ""},
+    "Located": {"thought": "", "places": []},
+    "Reflected": {"reason": "", "answered": True, "look_at": []},
+    "RatedPage": {"needed": "", "relevance": 3},
+}
+
+
 def forms(request):
     """The replies of a server that is well."""
-    return PROBES[request.form]
+    return PROBES[request.form] if request.form in PROBES else FILLED[request.form]
 
 
 def well_chat(reply=forms, **more):
@@ -204,13 +214,14 @@ def test_the_command_shows_each_line_and_programs_get_the_same(home, look, capsy
         look("CHAT", server)
         lines = command(capsys, code=1).out.splitlines()
         as_json = json.loads(command(capsys, "--json", code=1).out)
-    assert lines[0] == f"chat {server.base_url}" and "  model: scripted" in lines and lines[-1] == "models: 2 findings"
-    assert [finding["check"] for finding in as_json["findings"]] == ["chat: structured output", "chat: picture"]
+    assert lines[0] == f"chat {server.base_url}" and "  model: scripted" in lines and lines[-1] == "models: 3 findings"
+    assert [finding["check"] for finding in as_json["findings"]] == ["chat: structured output", "chat: picture", "chat: readers"]
     assert all(set(finding) == {"check", "what", "remedy"} for finding in as_json["findings"])
     assert [(each["server"], set(each["checks"][0])) for each in as_json["servers"]] == [("chat", {"check", "found", "remedy"})]
     with well_chat() as server:
         look("CHAT", server)
-        assert command(capsys, code=0).out.splitlines()[-1] == "models: all is well"
+        lines = command(capsys, code=0).out.splitlines()
+    assert lines[-1] == "models: all is well" and "  readers: 6 of 6 forms of readers are filled in" in lines
     assert not (home / "corpora").exists()
 
 
