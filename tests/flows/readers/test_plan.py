@@ -83,7 +83,7 @@ def test_one_question_is_one_step_with_the_scores_of_the_question(context):
     before = len(steps_of(context.snapshot.location))
     answer = planned(context, "How deep is the harbour at low tide?", rounds=0)
     assert steps_of(context.snapshot.location)[before:] == [
-        *("keywords", "decompose", "candidates", "score", "find-evidence", "fetch", "read", "check-plan", "synthesize", "record")
+        *("keywords", "candidates", "score", "decompose", "find-evidence", "fetch", "read", "check-plan", "synthesize", "record")
     ]
     assert kinds(answer) == [TraceKind.SUB_QUESTION] and answer.trace[0].pages == answer.evidence_pages
     assert answer.usage.counts == {"sub-questions": 1, "rounds": 0}
