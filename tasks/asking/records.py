@@ -138,7 +138,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Duty(Generic[T]):
-    """What a method has a model do beside reading: by this prompt, in this form, with these pieces, which others wrote.
+    """What a method has a model do beside reading: by this prompt, in this form, with these pieces and pictures of others.
 
     `item` names it in notes; `check` says what is wrong with a reply that fits the form, "" where nothing is.
     """
@@ -148,6 +148,7 @@ class Duty(Generic[T]):
     form: type[T]
     pieces: tuple[Piece, ...]
     check: Callable[[T], str] = nothing_wrong
+    pictures: tuple[bytes, ...] = ()
 
 
 class PathReader(Protocol):
@@ -169,6 +170,11 @@ class PathReader(Protocol):
     @property
     def short(self) -> bool:
         """Whether a duty is to be asked in a small form; of no account where rules read."""
+        ...
+
+    @property
+    def sees(self) -> bool:
+        """Whether pictures are of use to it."""
         ...
 
     def keywords(self, question: str) -> Sequence[str]: ...

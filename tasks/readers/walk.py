@@ -18,6 +18,7 @@ from tasks.asking.records import Duty, NodeScores, Question
 from tasks.asking.relevance import own_vectors
 from tasks.prompts.prompt import Piece, cut
 from tasks.readers.forms import RatedPage, ShortRating
+from tasks.readers.page_pictures import page_images
 from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
 from tasks.routing.paths import ChosenPath
 from tasks.routing.way import Way
@@ -124,7 +125,13 @@ def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, co
         short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
         ratings = [None if own is None else float(own.root) for own in context.reader.do(question, short)]
     else:
-        whole = [Duty("rate_page", f"the rating of {piece.heading}", RatedPage, (piece,)) for piece in pieces]
+        keys = [walk.pages.keys[page] for page in asked]
+        images = page_images(keys, context) if context.reader.sees else {}
+        pictures = [(images[key],) if key in images else () for key in keys]
+        whole = [
+            Duty("rate_page", f"the rating of {piece.heading}", RatedPage, (piece,), pictures=picture)
+            for piece, picture in zip(pieces, pictures, strict=True)
+        ]
         ratings = [None if own is None else float(own.relevance) for own in context.reader.do(question, whole)]
     return [*ratings, *[None] * (len(opened) - len(asked))]
 

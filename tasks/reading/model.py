@@ -101,6 +101,10 @@ class ModelReader:
     def model(self) -> str:
         return self.context.model.name
 
+    @property
+    def sees(self) -> bool:
+        return self.context.model.abilities.sees
+
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
         call = self.context.call("keywords", "the question's keywords", Keywords, question=question)
@@ -119,12 +123,13 @@ class ModelReader:
     def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
         settings = self.context.settings.reading.model
         wanted = settings.small_characters if self.short else settings.evidence_characters
-        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text)
+        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text, pictures=len(duty.pictures))
         shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=room)
         pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(duty.pieces, shares, strict=True)]
-        return self.context.call(
+        call = self.context.call(
             duty.prompt, duty.item, duty.form, question=question.text, pieces=pieces, check=duty.check, plain=self.short
         )
+        return replace(call, images=duty.pictures, without_pictures=call) if duty.pictures else call
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; where it reads none of them at first it is asked no more."""

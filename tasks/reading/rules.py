@@ -82,6 +82,7 @@ class ExtractiveReader:
     model: str = ""
     judged: bool = False
     short: bool = False
+    sees: bool = False
 
     def keywords(self, _question: str) -> tuple[str, ...]:
         return ()

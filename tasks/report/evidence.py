@@ -10,7 +10,8 @@ from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
 from storage.runs.answers import removed_note
-from tasks.report.pictures import SETTINGS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
+from tasks.readers.page_pictures import NoPictureError, SourceCopies
+from tasks.report.pictures import SETTINGS, Picture, kept_picture, page_picture
 
 PLACE_WORDS = {
     "text/html": "",

@@ -1,28 +1,18 @@
-"""The pictures of a report: kept when a page was read, else drawn again from a checked copy of the file; made small."""
+"""The pictures of a report, made small: of pages, and of elements that were kept when they were read."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
-import os
-import tempfile
 import warnings
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import BinaryIO
 
 from PIL import Image
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore
-from storage.records.documents import DocumentRecord, DocumentState, Page
-from storage.system import open_plain
-from tasks.finding.plan import real_path
-from tasks.parsing.jobs import PDF
-from tasks.parsing.parse import ParseError, render_page
-from tasks.parsing.supervisor import ParserStartError
+from storage.artifacts import ArtifactStore
+from storage.records.documents import DocumentRecord, Page
+from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes, page_bytes
 from tasks.settings.ingest import IngestSettings
 
 FORMATS = ("PNG", "JPEG")
@@ -34,10 +24,8 @@ PICTURE_QUALITY = 80
 """WebP's; below 70 letters fray."""
 TALLEST = 3
 """Height of a picture in multiples of the width allowed."""
-
-
-class NoPictureError(LookupError):
-    """A page, or an element, of which no picture can be had; the message says why, in words for the report's reader."""
+POINTS_PER_INCH = 72
+DPI_BOUNDS = (18, 300)
 
 
 @dataclass(frozen=True)
@@ -74,87 +62,13 @@ def shrink_picture(data: bytes) -> Picture:
     return Picture(buffer.getvalue(), small.width, small.height)
 
 
-READ_BYTES = 1 << 20
-
-
-class SourceCopies(ExitStack):
-    """Copies of documents' files, made when they are first asked for and removed with the block."""
-
-    def __init__(self, megabytes: int) -> None:
-        super().__init__()
-        self._most_bytes = megabytes << 20
-        self._made: dict[str, Path | str] = {}
-
-    @cached_property
-    def _folder(self) -> str:
-        """The folder of all copies; by its name a later parser finds what a kill left."""
-        return self.enter_context(tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-"))
-
-    def of(self, document: DocumentRecord) -> Path:
-        """Return a copy with the document's very bytes; raise NoPictureError, every time, where there is none."""
-        if document.id not in self._made:
-            try:
-                self._made[document.id] = self._copy(document)
-            except OSError as error:
-                self._made[document.id] = f"the page cannot be drawn: {error}"
-        made = self._made[document.id]
-        if isinstance(made, str):
-            raise NoPictureError(made)
-        return made
-
-    def _copy(self, document: DocumentRecord) -> Path | str:
-        """Copy the first of the document's paths, as the catalog shows them, that still has its bytes; say why none has."""
-        reason = "its file was moved or changed since it was read, so the page cannot be drawn"
-        for found in filter(None, map(real_path, document.paths)):
-            try:
-                stream = open_plain(found)
-            except OSError:
-                continue
-            with stream:
-                if os.fstat(stream.fileno()).st_size > self._most_bytes:
-                    reason = f"its file is larger than {self._most_bytes >> 20} MB (limits.file_megabytes)"
-                    continue
-                copy = Path(tempfile.mkdtemp(dir=self._folder)) / Path(found).name
-                if self._copied(stream, copy) == document.id:
-                    return copy
-                copy.unlink()
-        return reason
-
-    def _copied(self, stream: BinaryIO, target: Path) -> str:
-        """Copy the bytes, of a file that grows no more than allowed; return the hash of what was copied."""
-        digest = hashlib.sha256()
-        with target.open("xb") as copy:
-            while copy.tell() <= self._most_bytes and (piece := stream.read(READ_BYTES)):
-                digest.update(piece)
-                copy.write(piece)
-        return digest.hexdigest()
-
-
-POINTS_PER_INCH = 72
-DPI_BOUNDS = (18, 300)
-
-
 def kept_picture(artifacts: ArtifactStore, name: str) -> Picture:
     """Return a kept picture, made small; raise NoPictureError where it is gone or damaged."""
-    try:
-        return shrink_picture(artifacts.read(name))
-    except ArtifactDamagedError as error:
-        raise NoPictureError("its picture is missing or damaged; ingest the document again") from error
+    return shrink_picture(kept_bytes(artifacts, name))
 
 
 def page_picture(artifacts: ArtifactStore, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
-    """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
-    if page.image:
-        return kept_picture(artifacts, page.image)
-    if document.media_type != PDF or page.width_points <= 0:
-        raise NoPictureError("")
-    path = copies.of(document)
+    """Return the page's picture, made small; raise NoPictureError where there is none and none can be drawn."""
     low, high = DPI_BOUNDS
-    dpi = min(max(round(PICTURE_WIDTH * POINTS_PER_INCH / page.width_points), low), high)
-    try:
-        return shrink_picture(render_page(path, page=page.number, dpi=dpi, settings=SETTINGS))
-    except ParseError as error:
-        locked = error.state is DocumentState.NEEDS_PASSWORD
-        raise NoPictureError("its file is encrypted, so the page cannot be drawn" if locked else error.reason) from error
-    except (OSError, ParserStartError) as error:
-        raise NoPictureError(f"the page cannot be drawn: {error}") from error
+    dpi = min(max(round(PICTURE_WIDTH * POINTS_PER_INCH / max(page.width_points, 1.0)), low), high)
+    return shrink_picture(page_bytes(artifacts, document, page, copies, dpi=dpi))

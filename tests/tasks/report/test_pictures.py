@@ -14,7 +14,8 @@ from PIL import Image
 from storage.artifacts import ArtifactStore
 from storage.records.documents import Page, PageParser
 from tasks.finding.mirror import discover_objects
-from tasks.report.pictures import NoPictureError, SourceCopies, page_picture, shrink_picture
+from tasks.readers.page_pictures import NoPictureError, SourceCopies
+from tasks.report.pictures import page_picture, shrink_picture
 from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests import hostile
 from tests.storage.worlds import document_id
