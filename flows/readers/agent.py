@@ -7,7 +7,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.agent import Kept, keep_context, keep_queried, keep_searched, take_kept
-from tasks.readers.agent_turns import first_look, look, take_turn
+from tasks.readers.agent_turns import first_look, take_turn
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
@@ -40,10 +40,8 @@ async def read(question: Question, context: AskContext) -> Findings:
 
 
 async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
-    """Have the model take turns until one ends it: first look -> (turn -> look)."""
+    """Have the model take turns until one ends it: first look -> (turn)."""
     turns = await first_look.submit(question, graph, scores, context)
     while not turns.ended:
         turns = await take_turn.submit(question, graph, scores, turns, context)
-        if turns.next and not turns.ended:
-            turns = await look(question, graph, scores, turns, context)
     return turns.result

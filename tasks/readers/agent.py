@@ -28,10 +28,11 @@ NARROWED_BY = ("caption", "section", "text")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The nodes that were kept so far, each once."""
+    """The nodes that were kept so far, each once; where a model took turns, how they `ended`."""
 
     nodes: tuple[int, ...]
     way: Way
+    ended: str = ""
 
     def also(self, nodes: Iterable[int], way: Way) -> "Kept":
         return Kept(tuple(dict.fromkeys((*self.nodes, *nodes))), way)
@@ -155,9 +156,11 @@ def take_kept(
     best: dict[int, float] = {}
     for node in ranked:
         best.setdefault(int(pages.of_nodes[node]), float(scores.combined[node]))
-    asked = f"{counted(len(kept.nodes), 'kept passage')} in page order"
+    after = f"; the turns ended with {kept.ended}" if kept.ended else ""
+    asked = f"{counted(len(kept.nodes), 'kept passage')} in page order{after}"
     way = traced(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
     counts = {
+        **kept.way.counts,
         "passages kept": float(len(kept.nodes)),
         "pages kept": float(len(best)),
         "queries": float(sum(step.kind is TraceKind.QUERY for step in way.steps)),

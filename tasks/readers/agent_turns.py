@@ -44,13 +44,17 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over."""
+    """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over.
+
+    Of the turns `taken` so many were `heard`; `lost` replies in a row were of no use.
+    """
 
     kept: tuple[int, ...] = ()
     shown: tuple[int, ...] = ()
     looks: tuple[Look, ...] = ()
     next: Turn | ShortTurn | None = None
     taken: int = 0
+    heard: int = 0
     idle: int = 0
     lost: int = 0
     ended: str = ""
@@ -77,9 +81,8 @@ class Turns:
     @property
     def result(self) -> Kept:
         """What was kept, or what the last look showed; nothing where no reply was of any use."""
-        if self.kept or not self.taken:
-            return Kept(self.kept, self.way)
-        return Kept(next((look.nodes for look in reversed(self.looks) if look.nodes), ()), self.way)
+        shown = next((look.nodes for look in reversed(self.looks) if look.nodes), ()) if self.heard else ()
+        return Kept(self.kept or shown, replace(self.way, counts={"turns": float(self.taken)}), self.ended)
 
 
 @question_step("first-look", Turns.hash)
@@ -93,7 +96,12 @@ def first_look(question: Question, graph: CandidateGraph, scores: NodeScores, co
 
 @question_step("turn", Turns.hash, retries=0, reads=True)
 def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
-    """Have the model keep, drop and choose its next look."""
+    """Have the model keep, drop and choose its next look, and take that: one step a turn, so that a run can be read."""
+    after = chosen(question, graph, scores, turns, context)
+    return after if after.ended or after.next is None else look(question, graph, scores, after, context)
+
+
+def chosen(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     kept_ids = ", ".join(turns.ids_of(turns.kept)) or "nothing"
     pieces = (_overview(graph, scores, context), *_looks(turns), Piece("kept so far", kept_ids))
     most = SHORT_TURNS if context.reader.short else context.settings.agent.steps
@@ -107,13 +115,14 @@ def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, tur
         (turn,) = context.reader.do(question, [duty])
         done = turn is not None and turn.tool == "done"
     if turn is None:
-        lost = turns.lost + 1
-        return replace(turns, lost=lost, ended="replies that are of no use" if lost == LOST else "")
+        lost, taken = turns.lost + 1, turns.taken + 1
+        why = "replies that are of no use" if lost == LOST else "as many turns as may be" if taken == most else ""
+        return replace(turns, taken=taken, lost=lost, ended=why)
     kept = turns.kept
     if isinstance(turn, Turn):
         dropped = set(turns.nodes_of(turn.drop))
         kept = tuple(node for node in dict.fromkeys((*kept, *turns.nodes_of(turn.keep))) if node not in dropped)
-    after = replace(turns, kept=kept, next=turn, taken=turns.taken + 1, lost=0)
+    after = replace(turns, kept=kept, next=turn, taken=turns.taken + 1, heard=turns.heard + 1, lost=0)
     if done:
         return replace(after, next=None, ended="done")
     return replace(after, ended="as many turns as may be") if after.taken == most else after
@@ -149,7 +158,7 @@ def _looks(turns: Turns) -> list[Piece]:
     ]
 
 
-async def look(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
+def look(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Take the look that the model chose; one that was taken before shows nothing again."""
     turn = turns.next
     assert turn is not None, "a turn chose it"
@@ -159,9 +168,9 @@ async def look(question: Question, graph: CandidateGraph, scores: NodeScores, tu
         again = turns.and_look(asked, (), "the same as before", graph, context)
         return replace(again, ended="the same look again and again") if before + 1 == REPEATED else _without_news(again)
     if isinstance(turn, ShortTurn) or turn.tool == "search":
-        terms = await find_terms.submit(question.id, clean(turn.words), context)
-        scores = await score.submit(replace(terms, id=question.id, text=clean(turn.words), places=()), graph, context)
-    return _without_news(await take_look.submit(question, graph, scores, turns, context))
+        terms = find_terms(question.id, clean(turn.words), context)
+        scores = score(replace(terms, id=question.id, text=clean(turn.words), places=()), graph, context)
+    return _without_news(_looked(turn, graph, scores, turns, context))
 
 
 def look_in_words(turn: Turn | ShortTurn) -> str:
@@ -177,11 +186,9 @@ def _without_news(turns: Turns) -> Turns:
     return turns if turns.ended or turns.idle < WITHOUT_NEWS else replace(turns, ended="looks that showed nothing new")
 
 
-@question_step("look", Turns.hash)
-def take_look(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
+def _looked(turn: Turn | ShortTurn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Search, query or look around; `scores` are those of the words that are searched for."""
-    turn, settings = turns.next, context.settings.agent
-    assert turn is not None, "a turn chose it"
+    settings = context.settings.agent
     asked, told, kind = look_in_words(turn), "", TraceKind.SEARCH
     if isinstance(turn, ShortTurn) or turn.tool == "search":
         nodes = strongest(scores=scores.combined, count=settings.search_nodes).tolist()
