@@ -1,6 +1,7 @@
 """The three questions of `make demo` find the right evidence, on the right pages: two of them, a row, the words of a figure."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -45,3 +46,12 @@ def test_every_citation_has_its_box_where_the_page_has_places(answers):
     for citation in (citation for answer in answers for citation in answer["citations"]):
         assert (citation["box"] is None) == (citation["document"]["name"] == "maintenance_manual.docx")
         assert citation["quote"]
+
+
+@pytest.mark.torture
+def test_a_model_of_this_machine_answers_the_fourth_with_its_proof(whole_world, tmp_path):
+    question = re.search(r"^LOCAL_QUESTION := (.*)$", (CORPUS.parents[1] / "Makefile").read_text(), re.MULTILINE)[1]
+    home = shutil.copytree(whole_world / "home", tmp_path / "home")
+    answer = json.loads(flowreader("ask", "--local", question, "--corpus", "demo", "--json", home=home, check=0).stdout)
+    assert answer["status"] == "answered" and "4.5 pence" in answer["answer"], answer
+    assert "4.5 pence" in quoted(answer) and answer["usage"]["calls"] == 1
