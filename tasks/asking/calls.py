@@ -48,7 +48,6 @@ STAGE_WORDS = {
     "plan_worker": "reading",
     "keywords": "looking for words",
     "worker": "reading",
-    "worker_small": "reading",
     "consistency": "checking",
     "synthesis": "putting together",
 }
@@ -117,7 +116,7 @@ class CallBook:
             self._tell(call.purpose)
 
     def _tell(self, purpose: str) -> None:
-        words = STAGE_WORDS.get(purpose, ANOTHER_STAGE)
+        words = STAGE_WORDS.get(purpose.removesuffix("_small"), ANOTHER_STAGE)
         if self._together > 1:
             emit(StageReached(self.answer_id, f"{words} {self._back} of {self._together}", self._back, self._together))
         else:

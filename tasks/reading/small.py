@@ -133,7 +133,7 @@ class SmallReader(ModelReader):
             question=aim.asked if aim else question.text,
             pieces=[*(aim.pieces if aim else ()), Shown("passages", "\n".join(map(self._cut, pieces)))],
             plain=True,
-            draft="answer",
+            draft="" if aim else "answer",
         )
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:
