@@ -26,9 +26,10 @@ async def read(question: Question, context: AskContext) -> Findings:
     """
     settings = context.settings.agent
     graph, scores = await find_documents(question, context, most=settings.documents)
-    kept = await kept_by_model(question, graph, scores, context) if context.reader.model else None
-    if kept is None or not kept.nodes:
-        kept = await keep_searched.submit(question, graph, scores, context)
+    turned = await kept_by_model(question, graph, scores, context) if context.reader.model else None
+    kept = turned or await keep_searched.submit(question, graph, scores, context)
+    # A small model only searches: the other tools are taken by rules.
+    if turned is None or context.reader.short:
         if "query" in settings.tools:
             kept = await keep_queried.submit(question, graph, scores, kept, context)
         if "context" in settings.tools:
@@ -39,9 +40,9 @@ async def read(question: Question, context: AskContext) -> Findings:
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
 
 
-async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
-    """Have the model take turns until one ends it: first look -> (turn)."""
+async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
+    """Have the model take turns until one ends it: first look -> (turn). None where nothing came of it."""
     turns = await first_look.submit(question, graph, scores, context)
     while not turns.ended:
         turns = await take_turn.submit(question, graph, scores, turns, context)
-    return turns.result
+    return turns.result if turns.result.nodes else None

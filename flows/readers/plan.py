@@ -24,7 +24,7 @@ async def read(question: Question, context: AskContext) -> Findings:
     graph = await find_candidates.submit(question, context)
     scores = await score.submit(question, graph, context)
     plan = await understand_steps(question, await decompose.submit(question, graph, scores, context), context)
-    graph, scores = await find_more(question, plan, graph, scores, context)
+    plan, graph, scores = await find_more(question, plan, graph, scores, context)
     while plan.layer:
         while layer := plan.layer:
             own = await score_steps(question, graph, scores, layer, context)
@@ -32,4 +32,5 @@ async def read(question: Question, context: AskContext) -> Findings:
             texts = await fetch_texts.submit(question, graph, evidence.scores, evidence.paths, context)
             plan = taken(plan, graph, evidence, await read_steps(question, plan, texts, context), context)
         plan = await understand_steps(question, await check_plan.submit(question, scores, plan, context), context)
+        plan, graph, scores = await find_more(question, plan, graph, scores, context)
     return await synthesize.submit(question, graph, scores, evidence_of(plan), context)

@@ -115,25 +115,29 @@ def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: 
 @question_step("context", Kept.hash)
 def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext) -> Kept:
     """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
-    settings, ordinals, before = context.settings.agent, ordinals_in(graph, context), kept.way.last
-    layout = is_layout(graph.arc_kinds)
-    tails, heads = graph.tails[layout], graph.heads[layout]
+    settings, before = context.settings.agent, kept.way.last
     least = settings.context_share * scores.combined.max(initial=0.0)
     for node in kept.best(scores, settings.context_seeds):
-        around, more = context_of(
-            node,
-            communities=communities_in(int(graph.documents[node]), graph, context),
-            ordinals=ordinals,
-            tails=tails,
-            heads=heads,
-            most=settings.context_nodes,
-        )
+        near, more = around(node, graph, context)
         whole = _one_thing_with(node, graph)
-        new = [other for other in around if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
+        new = [other for other in near if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
         asked = f"what stands around the best passage of page {graph.pages[node]}"
-        way = traced(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(around) + more, needs=range(1, before + 1))
+        way = traced(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(near) + more, needs=range(1, before + 1))
         kept = kept.also(new, way)
     return kept
+
+
+def around(node: int, graph: CandidateGraph, context: AskContext) -> tuple[list[int], int]:
+    """Return what stands around a node by the layout, the nearest first, and how much more there is."""
+    layout = is_layout(graph.arc_kinds)
+    return context_of(
+        node,
+        communities=communities_in(int(graph.documents[node]), graph, context),
+        ordinals=ordinals_in(graph, context),
+        tails=graph.tails[layout],
+        heads=graph.heads[layout],
+        most=context.settings.agent.context_nodes,
+    )
 
 
 def _one_thing_with(node: int, graph: CandidateGraph) -> set[int]:

@@ -5,8 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from tasks.algorithms.graphs.query_form import EDGES
+from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
+from tasks.prompts.prompt import cut
 
+MOST_CHARACTERS = 300
 MOST_STEPS = 12
 """Of a plan that a form has room for; the method allows fewer."""
 
@@ -14,6 +17,11 @@ Name = Annotated[str, characters(8)]
 """An id that was shown."""
 Names = Annotated[list[Name], items(12)]
 Rating = Annotated[int, Field(ge=1, le=5)]
+
+
+def model_words(text: str) -> str:
+    """Return words of a model that are used again: on one line, and no more than any form has room for."""
+    return cut(clean(text), MOST_CHARACTERS)
 
 
 class Step(Form):

@@ -1,8 +1,8 @@
 """What a chat model does for `map`: it locates by the map of the documents, and says where else to look."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
@@ -13,16 +13,15 @@ from tasks.algorithms.graphs.section_pages import best_section_pages
 from tasks.algorithms.graphs.section_tree import DocumentMap
 from tasks.asking.question import AskContext
 from tasks.asking.records import Duty, NodeScores, PathReading, Question
-from tasks.prompts.prompt import Piece, cut
+from tasks.prompts.prompt import Piece
 from tasks.readers.forms import Located, Reflected, ShortPlaces
 from tasks.readers.graph_indexes import ordinals_in
-from tasks.readers.node_lines import LINE_CHARACTERS
+from tasks.readers.node_lines import LINE_CHARACTERS, said_by
 from tasks.readers.pages import Pages
 from tasks.readers.section_maps import PAGES_EACH, heights_on
 
 SECTIONS_SHOWN, PAGES_SHOWN, TITLES_SHOWN = 120, 40, 5
 """Of a map at most: sections, the least deep first; pages, the best; titles under a section."""
-ANSWER_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +47,18 @@ def shown_map(
     view = context.snapshot.view
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["summary", "label"])
     places: dict[str, tuple[PageKey, ...]] = {}
-    outline = list(_section_lines(maps, read["summary"].tolist(), graph, scores, context, places))
+    outline = list(_section_lines(maps, pages, read["summary"].tolist(), graph, scores, context, places))
     labels = read["label"].tolist()
     best = pages.best(scores.combined)
     said = context.snapshot.page_summaries([mapped.document_id for mapped in maps])
-    lines = []
+    lines, numbers = [], count(1)
     for number, page in enumerate(sorted(np.argsort(-best, kind="stable")[:PAGES_SHOWN].tolist()), 1):
         key = pages.keys[page]
         places[f"p{number}"] = (key,)
         elements = []
         for node in np.flatnonzero(pages.of_nodes == page).tolist():
             if labels[node]:
-                name = f"e{sum(other.startswith('e') for other in places) + 1}"
+                name = f"e{next(numbers)}"
                 places[name] = (key,)
                 elements.append(f"{name} {labels[node]}")
         on_it = f"; {', '.join(elements)}" if elements else ""
@@ -75,12 +74,14 @@ def _of(document: str, maps: Sequence[DocumentMap], context: AskContext) -> str:
 
 def _section_lines(
     maps: Sequence[DocumentMap],
+    pages: Pages,
     summaries: Sequence[str],
     graph: CandidateGraph,
     scores: NodeScores,
     context: AskContext,
     places: dict[str, tuple[PageKey, ...]],
 ) -> Iterator[str]:
+    numbers, known = count(1), {*pages.keys}
     ordinals, titles = ordinals_in(graph, context), graph.kinds == NODE_KINDS.index(NodeKind.TITLE)
     for mapped, heights in zip(maps, heights_on(maps, graph, scores, context), strict=True):
         own = np.flatnonzero(graph.documents == graph.document_ids.index(mapped.document_id))
@@ -91,11 +92,12 @@ def _section_lines(
         shown = sorted(range(1, len(mapped.sections)), key=lambda place: (mapped.sections[place].level, place))[:SECTIONS_SHOWN]
         for place in sorted(shown):
             section = mapped.sections[place]
-            if not section.pages:
+            best = best_section_pages(mapped, place, nodes=heights, count=PAGES_EACH) or section.pages
+            held = tuple((mapped.document_id, page) for page in best if (mapped.document_id, page) in known)[:PAGES_EACH]
+            if not held:
                 continue
-            best = best_section_pages(mapped, place, nodes=heights, count=PAGES_EACH) or section.pages[:PAGES_EACH]
-            name = f"s{sum(other.startswith('s') for other in places) + 1}"
-            places[name] = tuple((mapped.document_id, page) for page in best)
+            name = f"s{next(numbers)}"
+            places[name] = held
             under = [other.title for other in mapped.sections if other.parent == place and other.level][:TITLES_SHOWN]
             what = "; ".join(under) or begins.get(place, "")
             on = f"pages {section.pages[0]}-{section.pages[-1]}" if len(section.pages) > 1 else f"page {section.pages[0]}"
@@ -123,14 +125,8 @@ def reflected_by_model(
     if context.reader.short:
         return None
     seen = {name for name, keys in shown.places.items() if set(keys) <= set(looked_at)}
-    pieces = [_said(number, reading) for number, reading in enumerate(readings, 1)]
+    pieces = [Piece(f"reader {number}", said_by(reading)) for number, reading in enumerate(readings, 1)]
     pieces += [Piece("looked at already", ", ".join(name for name in shown.places if name in seen) or "nothing"), *shown.pieces]
-    wrong: Callable[[Reflected], str] = lambda value: shown.unknown(value.look_at)  # noqa: E731 - its type says what it takes
-    (reflected,) = context.reader.do(question, [Duty("map_reflect", "the reflection", Reflected, tuple(pieces), wrong)])
+    duty = Duty("map_reflect", "the reflection", Reflected, tuple(pieces), lambda value: shown.unknown(value.look_at))
+    (reflected,) = context.reader.do(question, [duty])
     return reflected
-
-
-def _said(number: int, reading: PathReading) -> Piece:
-    answer = cut(reading.answer, ANSWER_CHARACTERS) if reading.supported else "nothing found"
-    quotes = [f'Quote, page {quote.node.page}: "{quote.text}"' for quote in reading.quotes]
-    return Piece(f"reader {number}", "\n".join([f"Answer: {answer}", *quotes]))

@@ -45,7 +45,8 @@ class StepRead:
 class Plan:
     """A plan at work: what its steps look for and what was found, by their ids.
 
-    `rounds` are how often it was mended, `mended` is the number of the last time in the way (0: never), `known` the pages before;
+    `rounds` are how often it was mended, `mended` is the number in the way of what it was last made from (0: the question), `known`
+    the pages before;
     `before` is the plan that a model replaced.
     """
 
@@ -67,6 +68,22 @@ class Plan:
     def open_steps(self) -> tuple[PlanStep, ...]:
         lacking = (tuple(step for step in layer if step.id not in self.read) for layer in layers(self.steps))
         return next(filter(None, lacking), ())
+
+    @property
+    def unread(self) -> tuple[Question, ...]:
+        """The steps that were not read."""
+        return tuple(self.asked[step.id] for step in self.steps if step.id not in self.read)
+
+    def moved(self, before: CandidateGraph, after: CandidateGraph) -> Plan:
+        """Return the plan for a graph that has all nodes of the one before."""
+        if before is after:
+            return self
+        places = {name: place for place, name in enumerate(after.ids)}
+        read = {
+            name: replace(one, path=replace(one.path, nodes=tuple(places[before.ids[node]] for node in one.path.nodes)))
+            for name, one in self.read.items()
+        }
+        return replace(self, read=read, before=self.before and self.before.moved(before, after))
 
     @property
     def readings(self) -> dict[str, PathReading]:
@@ -91,8 +108,11 @@ class Plan:
 def decompose(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Plan:
     """Take the question apart; one that asks one thing is a plan of one step."""
     most = most_steps(context)
-    if context.reader.model and most > 1 and (steps := first_plan(question, graph, scores, context, most=most)):
-        return Plan(steps)
+    if context.reader.model and most > 1 and (planned := first_plan(question, graph, scores, context, most=most)):
+        steps, seen = planned
+        ids, places = [graph.ids[node] for node in seen], places_of(graph, seen, context.names)
+        way = Way().then(TraceKind.SEARCH, question.text, "a first look, for the plan", nodes=ids, pages=places)
+        return Plan(steps, way=way, mended=way.last)
     texts = sub_questions(question.text, titles=title_stems(context), most=most)
     return Plan(checked_plan(steps_of_round(0, texts), most=most))
 

@@ -7,43 +7,51 @@ from tasks.algorithms.arrays import strongest
 from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, checked_plan
 from tasks.asking.question import AskContext
 from tasks.asking.records import Aim, Duty, NodeScores, PathReading, Question
-from tasks.asking.request import clean
-from tasks.prompts.prompt import Piece, cut
-from tasks.readers.forms import PlanCheck, Planned, ShortPlan
-from tasks.readers.node_lines import node_lines
+from tasks.prompts.prompt import Piece
+from tasks.readers.forms import PlanCheck, Planned, ShortPlan, model_words
+from tasks.readers.node_lines import node_lines, said_by
 
 PROBED = 10
 """Nodes that the first look shows."""
-ANSWER_CHARACTERS, QUOTES_SHOWN = 400, 3
-"""Of what a step is shown to have found."""
+MOST_MISSING = 5
 
 
 def first_plan(
     question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int
-) -> tuple[PlanStep, ...] | None:
-    """Have the model take the question apart, after a look at the best nodes."""
+) -> tuple[tuple[PlanStep, ...], list[int]] | None:
+    """Have the model take the question apart, after a look at the best nodes; return the steps, and these nodes."""
     best = strongest(scores=scores.combined, count=PROBED).tolist()
     found = Piece("what a first look found", node_lines(graph, best, [f"n{place}" for place in range(1, len(best) + 1)], context))
+    planned: Planned | ShortPlan | None
     if context.reader.short:
-        asked = Duty("plan_decompose_small", "the plan", ShortPlan, (found,), lambda value: _wrong(_short_steps(value), most))
-        (short,) = context.reader.do(question, [asked])
-        return None if short is None else checked_plan(_short_steps(short), most=most)
-    duty = Duty("plan_decompose", "the plan", Planned, (found,), lambda value: _wrong(_steps(value), most))
-    (planned,) = context.reader.do(question, [duty])
-    return None if planned is None else checked_plan(_steps(planned), most=most)
+        short = Duty("plan_decompose_small", "the plan", ShortPlan, (found,), lambda value: _wrong(value, most))
+        (planned,) = context.reader.do(question, [short])
+    else:
+        duty = Duty("plan_decompose", "the plan", Planned, (room_for(most), found), lambda value: _wrong(value, most))
+        (planned,) = context.reader.do(question, [duty])
+    return None if planned is None else (_plan(planned, most), best)
 
 
-def _steps(planned: Planned) -> list[PlanStep]:
-    return [PlanStep(step.id, clean(step.question), tuple(step.needs)) for step in planned.steps]
+def room_for(most: int) -> Piece:
+    return Piece(f"at most {most} sub-questions", "")
 
 
-def _short_steps(planned: ShortPlan) -> list[PlanStep]:
-    return [PlanStep(f"s{place}", clean(text)) for place, text in enumerate(planned.root, 1)]
+def _steps(planned: Planned | ShortPlan) -> list[PlanStep]:
+    if isinstance(planned, ShortPlan):
+        return [PlanStep(f"s{place}", model_words(text)) for place, text in enumerate(planned.root, 1)]
+    return [PlanStep(step.id, model_words(step.question), tuple(step.needs)) for step in planned.steps]
 
 
-def _wrong(steps: Sequence[PlanStep], most: int) -> str:
+def _plan(planned: Planned | ShortPlan, most: int) -> tuple[PlanStep, ...]:
+    """Return the steps under ids of ours, which head pieces in prompts; a model's may be anything."""
+    steps = checked_plan(_steps(planned), most=most)
+    ids = {step.id: f"s{place}" for place, step in enumerate(steps, 1)}
+    return tuple(PlanStep(ids[step.id], step.question, tuple(ids[need] for need in step.needs)) for step in steps)
+
+
+def _wrong(planned: Planned | ShortPlan, most: int) -> str:
     try:
-        checked_plan(steps, most=most)
+        checked_plan(_steps(planned), most=most)
     except PlanError as error:
         return str(error)
     return ""
@@ -60,7 +68,7 @@ def missing_of(
     )
     if check is None or check.sufficient:
         return None if check is None else ()
-    return tuple(filter(None, map(clean, check.missing))) or ("what the answers leave open",)
+    return tuple(filter(None, map(model_words, check.missing[:MOST_MISSING]))) or ("what the answers leave open",)
 
 
 def mended_plan(
@@ -73,25 +81,18 @@ def mended_plan(
     most: int,
 ) -> tuple[PlanStep, ...]:
     """Have the model mend the plan; the same plan where its reply is of no use."""
-    pieces = (*(_found_by(step, readings) for step in steps), Piece("missing", "\n".join(missing)))
-    duty = Duty("plan_replan", "the mended plan", Planned, pieces, lambda value: _wrong(_steps(value), most))
+    pieces = (room_for(most), *(_found_by(step, readings) for step in steps), Piece("missing", "\n".join(missing)))
+    duty = Duty("plan_replan", "the mended plan", Planned, pieces, lambda value: _wrong(value, most))
     (planned,) = context.reader.do(question, [duty])
-    return tuple(steps) if planned is None else checked_plan(_steps(planned), most=most)
+    return tuple(steps) if planned is None else _plan(planned, most)
 
 
 def _found_by(step: PlanStep, readings: Mapping[str, PathReading]) -> Piece:
-    reading = readings[step.id]
-    answer = cut(reading.answer, ANSWER_CHARACTERS) if reading.supported else "nothing found"
-    quotes = [f'Quote: "{quote.text}"' for quote in reading.quotes[:QUOTES_SHOWN]]
     needs = f" (needs {', '.join(step.needs)})" if step.needs else ""
-    return Piece(f"{step.id}{needs}", "\n".join([step.question, f"Answer: {answer}", *quotes]))
+    return Piece(f"{step.id}{needs}", f"{step.question}\n{said_by(readings[step.id])}")
 
 
 def aim_of(question: Question, step: PlanStep, steps: Sequence[PlanStep], readings: Mapping[str, PathReading]) -> Aim:
     """Return what a model reads a step for: its words, and the answers that it needs."""
-    known = [
-        Piece(f"known, {one.id}", f"{one.question}\n{cut(readings[one.id].answer, ANSWER_CHARACTERS) or 'nothing found'}")
-        for one in steps
-        if one.id in step.needs
-    ]
+    known = [Piece(f"known, {one.id}", f"{one.question}\n{said_by(readings[one.id])}") for one in steps if one.id in step.needs]
     return Aim(question.text, (Piece("the part to answer", step.question), *known))

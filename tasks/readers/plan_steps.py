@@ -7,9 +7,10 @@ from dataclasses import replace
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.graph.search import load_nodes
+from tasks.algorithms.graphs.plan_graph import PlanStep
 from tasks.asking.candidates import columns_for, find_candidates, is_large, laid_out, score
 from tasks.asking.question import AskContext, find_terms, question_step
-from tasks.asking.records import NodeScores, PathReading, PathText, Question
+from tasks.asking.records import Aim, NodeScores, PathReading, PathText, Question
 from tasks.readers.plan import Plan
 from tasks.readers.plan_model import aim_of
 from tasks.reading.paths import read_paths
@@ -30,20 +31,22 @@ async def understand_steps(question: Question, plan: Plan, context: AskContext) 
 
 async def find_more(
     question: Question, plan: Plan, graph: CandidateGraph, scores: NodeScores, context: AskContext
-) -> tuple[CandidateGraph, NodeScores]:
-    """Return the candidates with their scores; of a large scope those of the first steps are among them."""
-    steps = [step for step in plan.layer if step.text != question.text]
+) -> tuple[Plan, CandidateGraph, NodeScores]:
+    """Return the candidates with their scores; of a large scope those of all steps that were not read are among them."""
+    steps = [step for step in plan.unread if step.text != question.text]
     if not (steps and is_large(context)):
-        return graph, scores
+        return plan, graph, scores
     own = await asyncio.gather(*(find_candidates.submit(step, context) for step in steps))
-    joined = await join_candidates.submit(question, plan, [graph, *own], context)
-    return joined, await score.submit(question, joined, context)
+    joined = await join_candidates.submit(question, steps, [graph, *own], context)
+    return plan.moved(graph, joined), joined, await score.submit(question, joined, context)
 
 
 @question_step("join-candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
-def join_candidates(question: Question, plan: Plan, graphs: Sequence[CandidateGraph], context: AskContext) -> CandidateGraph:
+def join_candidates(
+    question: Question, steps: Sequence[Question], graphs: Sequence[CandidateGraph], context: AskContext
+) -> CandidateGraph:
     settings = context.settings
-    columns = dict.fromkeys(column for asked in (question, *plan.layer) for column in columns_for(asked, context))
+    columns = dict.fromkeys(column for asked in (question, *steps) for column in columns_for(asked, context))
     joined = load_nodes(
         context.snapshot.view,
         {node for graph in graphs for node in graph.ids},
@@ -65,10 +68,18 @@ async def score_steps(
 
 
 async def read_steps(question: Question, plan: Plan, texts: Sequence[PathText], context: AskContext) -> list[PathReading]:
-    """Have each step of the layer read its own evidence, all at once; a model is told which part of the question that is."""
+    """Have each step of the layer read its own evidence, all at once.
+
+    A model is told which part of the question that is; a small one, whom that confuses, is asked the question of all of it.
+    """
     if context.reader.model:
-        own = [step for step in plan.open_steps if step.question != question.text]
-        aims = {step.question: aim_of(question, step, plan.steps, plan.readings) for step in own}
-        texts = [replace(text, aim=aims.get(step.question)) for text, step in zip(texts, plan.open_steps, strict=True)]
+        aims = [_aim(question, step, plan, context) for step in plan.open_steps]
+        aimed = [replace(text, aim=aim) for text, aim in zip(texts, aims, strict=True)]
+        return list(await read_paths.submit(question, aimed, context))
     read = [read_paths.submit(step, [text], context) for step, text in zip(plan.layer, texts, strict=True)]
     return [reading for readings in await asyncio.gather(*read) for reading in readings]
+
+
+def _aim(question: Question, step: PlanStep, plan: Plan, context: AskContext) -> Aim | None:
+    same = step.question == question.text and not step.needs
+    return None if same or context.reader.short else aim_of(question, step, plan.steps, plan.readings)

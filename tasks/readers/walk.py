@@ -13,6 +13,7 @@ from tasks.algorithms.graphs.beam_walk import HIGHEST, LOWEST, Beam, begin, go_o
 from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
 from tasks.algorithms.scores import dense_relevance
+from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import Duty, NodeScores, Question
 from tasks.asking.relevance import own_vectors
@@ -126,7 +127,7 @@ def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, co
         ratings = [None if own is None else float(own.root) for own in context.reader.do(question, short)]
     else:
         keys = [walk.pages.keys[page] for page in asked]
-        images = page_images(keys, context) if context.reader.sees else {}
+        images = page_images(keys, context) if context.reader.sees and not call_book.get().over else {}
         pictures = [(images[key],) if key in images else () for key in keys]
         whole = [
             Duty("rate_page", f"the rating of {piece.heading}", RatedPage, (piece,), pictures=picture)

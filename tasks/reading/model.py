@@ -86,6 +86,8 @@ def _rates(value: Rated | ChatError) -> dict[int, float]:
 
 
 MOST_KEYWORDS = 50
+HEAD_CHARACTERS = 40
+"""Of a piece beside its words: the mark, and what says that it was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class ModelReader:
 
     @property
     def sees(self) -> bool:
-        return self.context.model.abilities.sees
+        return self.context.model.abilities.sees and self.context.settings.reading.model.pictures > 0
 
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
@@ -123,22 +125,29 @@ class ModelReader:
     def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
         settings = self.context.settings.reading.model
         wanted = settings.small_characters if self.short else settings.evidence_characters
-        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text, pictures=len(duty.pictures))
-        shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=room)
+        pictures = (
+            duty.pictures[: self.context.most_pictures(duty.prompt, duty.form, question=question.text)] if duty.pictures else ()
+        )
+        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text, pictures=len(pictures))
+        heads = sum(len(piece.heading) + HEAD_CHARACTERS for piece in duty.pieces)
+        shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=max(0, room - heads))
         pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(duty.pieces, shares, strict=True)]
         call = self.context.call(
             duty.prompt, duty.item, duty.form, question=question.text, pieces=pieces, check=duty.check, plain=self.short
         )
-        return replace(call, images=duty.pictures, without_pictures=call) if duty.pictures else call
+        return replace(call, images=pictures, without_pictures=call) if pictures else call
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; where it reads none of them at first it is asked no more."""
+        if (book := call_book.get()).over and not book.require_model:
+            book.unread = True
+            return tuple(PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths)
         calls = [self._call_and_passages(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
         values = self.context.ask([call for call, _ in calls])
         heed_failures(values)
         for (_, shown), value in zip(calls, values, strict=True):
             if not isinstance(value, ChatError):
-                call_book.get().show(shown.characters, of=shown.held)
+                book.show(shown.characters, of=shown.held)
         return tuple(
             self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
             for (call, shown), value, path in zip(calls, values, paths, strict=True)
@@ -246,8 +255,9 @@ class ModelReader:
         return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
-        """Give what all readings agree on where the gate is quiet, or what a lone one says, else have the model put it together."""
-        quiet = len(readings) == 1 if verdict is None else verdict.trigger is None
+        """Give what all agree on behind a quiet gate, or what a lone one says to all of it, else have the model put it together."""
+        alone = len(readings) == 1 and path_of(readings[0]).aim is None
+        quiet = alone if verdict is None else verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
         return agreed or put_together(self.context, question, readings, verdict)
 

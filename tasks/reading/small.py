@@ -1,6 +1,7 @@
 """Reading with a small model, or a slow one: one call, with the words that are nearest to the question on all paths.
 
-It is not asked to judge, to rate or to put answers together. What it says counts where a passage that it was shown says it.
+It is not asked to judge or to put answers together; what a method has it do beside reading is asked in forms as short. What it says
+counts where a passage that it was shown says it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scor
 from tasks.algorithms.text.standing import find_words, tokens_of, words_around
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
-from tasks.asking.records import Aim, PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -59,14 +60,16 @@ class SmallReader(ModelReader):
         readings = [PathReading(answer="", quotes=(), present=path.present, path=path) for path in paths]
         if not (pieces := self._pieces(paths)):
             return tuple(readings)
-        near = self._nearest(pieces, paths[0].rarity)
-        (value,) = self.context.ask([self._call(question, paths[0].aim, [one.piece for one in near])])
-        heed_failures([value])
         book, settings = call_book.get(), self.context.settings.reading
-        if settings.model.forms == "auto" and not self.context.model.abilities.short:
-            book.notes.append(SLOW)
         # What a small model does not see may stand there.
         book.unread = True
+        if book.over and not book.require_model:
+            return tuple(readings)
+        near = self._nearest(pieces, paths[0].rarity)
+        (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
+        heed_failures([value])
+        if settings.model.forms == "auto" and not self.context.model.abilities.short and SLOW not in book.notes:
+            book.notes.append(SLOW)
         if isinstance(value, ChatError):
             return tuple(readings)
         book.show(sum(len(self._cut(one.piece)) for one in near), of=sum(len(piece.text) for piece, _ in pieces))
@@ -83,7 +86,7 @@ class SmallReader(ModelReader):
         return tuple(readings)
 
     def keywords(self, _question: str) -> tuple[str, ...]:
-        """Ask for none: a small model is asked once a question."""
+        """Ask for none: a small model finds no better ones than the question's own words."""
         return ()
 
     def _pieces(self, paths: Sequence[PathText]) -> list[tuple[Piece, Quote]]:
@@ -125,15 +128,15 @@ class SmallReader(ModelReader):
     def _cut(self, piece: Piece) -> str:
         return cut(piece.text, self.context.settings.reading.model.small_characters)
 
-    def _call(self, question: Question, aim: Aim | None, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
+    def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
         return self.context.call(
             "worker_small",
             "the answer",
             ShortAnswer,
-            question=aim.asked if aim else question.text,
-            pieces=[*(aim.pieces if aim else ()), Shown("passages", "\n".join(map(self._cut, pieces)))],
+            question=question.text,
+            pieces=[Shown("passages", "\n".join(map(self._cut, pieces)))],
             plain=True,
-            draft="" if aim else "answer",
+            draft="answer",
         )
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], _verdict: Verdict | None) -> Synthesis:

@@ -84,7 +84,7 @@ PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 class AgentSettings(Settings):
-    """`agent`: search, query and context on the graph of the layout (LAD-RAG); the paper gives none of the numbers."""
+    """`agent`: search, query and context on the graph of the layout (LAD-RAG); of the numbers the paper gives the turns alone."""
 
     steps: int = 20  # turns of a model, at most; the paper's number
     search_nodes: int = 10  # passages that a search of a model shows

@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import re
 from collections import Counter
 from dataclasses import replace
@@ -15,6 +16,7 @@ from storage.graph.search import Scope
 from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, NodeKind
+from tasks.algorithms.graphs.query_form import EDGES
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
 from tests.chat_server import Misbehaviour, sometimes
 from tests.scripted_answers import Reader, forms, model_settings, of_form, passages_of, path_answer, pieces_of, question_of, read_by
@@ -103,7 +105,7 @@ def test_a_plan_keeps_what_was_answered_mends_what_was_not_and_asks_in_order(con
     parts = [dict(pieces_of(request))["the part to answer"] for request in of_form(server, "PathAnswer")]
     assert Counter(parts)[BLADE] == 1 and parts.index(WIRE) < parts.index("Is it longer than the blade?")
     last = of_form(server, "PathAnswer")[-1]
-    assert dict(pieces_of(last))["known, s2"] == f"{WIRE}\n35 metres" and question_of(last) == QUESTION
+    assert dict(pieces_of(last))["known, s2"].startswith(f"{WIRE}\nAnswer: 35 metres") and question_of(last) == QUESTION
     assert answer.status is AnswerStatus.ANSWERED and answer.trace[-1].found == "yes"
     (dependent,) = [one for one in told(answer, TraceKind.SUB_QUESTION) if one.asked == "Is it longer than the blade?"]
     assert {answer.trace[need - 1].asked for need in dependent.needs} >= {WIRE}
@@ -207,18 +209,92 @@ def everything(request):
     }[request.form]
 
 
-@pytest.mark.parametrize("reader", FOUR)
-def test_a_model_that_never_has_enough_stays_within_the_bound(context, reader):
-    model = Reader(FACTS, instead={**ALL_FORMS, "PathAnswer": everything})
-    with read_by(context, model) as (place, server):
-        answer = answer_at(place, QUESTION, reader=reader)
-    assert answer.usage.most_calls == BOUNDS[reader] and server.calls <= BOUNDS[reader]
-    assert answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
-
-
 ALL_FORMS = dict.fromkeys(["Planned", "PlanCheck", "Turn", "Located", "Reflected", "RatedPage"], everything)
 AT_ONCE = [one for one in Misbehaviour if one not in {*SLOW, Misbehaviour.HUGE}]
 HURRIED = model_settings(seconds=3.0)
+
+
+LONG = written(
+    "long",
+    *(
+        Passage(
+            f"Crew {page} of the tide.",
+            page=page,
+            kind=NodeKind.FIGURE if page % 2 else NodeKind.PARAGRAPH,
+            label=f"Figure {page}" if page % 2 else "",
+            section=f"Part {page}",
+        )
+        for page in range(1, 61)
+    ),
+)
+
+
+@pytest.mark.parametrize(("reader", "made"), [("plan", 24), ("agent", 21), ("map", 7), ("walk", 41)])
+def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more(tmp_path, home, reader, made):
+    def page_after_page(request):
+        page = len([one for one in pieces_of(request) if one[0].startswith("look ")])
+        return turn("query", where=[{"field": "page", "op": "is", "value": str(page)}])
+
+    def elsewhere(request):
+        return {"reason": "", "answered": False, "look_at": list(re.findall(r"^p\d+", request.prompt, re.MULTILINE))[-8:]}
+
+    endless = {**ALL_FORMS, "Turn": page_after_page, "Reflected": elsewhere, "PathAnswer": everything}
+    settings = model_settings(agent={"search_nodes": 1}, walk={"everything": True}, map={"k": 2})
+    with (
+        at_context(published(tmp_path / "long", LONG)) as context,
+        read_by(context, Reader(FACTS, instead=endless), settings=settings) as (place, _server),
+    ):
+        answer = answer_at(place, "Which crew of the tide has a figure?", reader=reader)
+    assert answer.usage.most_calls == BOUNDS[reader]
+    assert made <= answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_model_plans_chooses_or_names_a_question_ends_within_its_bound(tmp_path, home, seed):
+    dice = random.Random(seed)
+    odd = ["", "?", "blade", "crew storm", "x" * 500, "12", "' OR 1=1 --", "list", "figure|table", "\u2028x", "a\nb"]
+
+    def shown(request, letters):
+        found = re.findall(rf"^ *([{letters}]\d+)[: ]", request.prompt, re.MULTILINE)
+        return [dice.choice(found) for _ in range(dice.randint(0, 4)) if found]
+
+    def planned(_request):
+        names = dice.sample(["s1", "s1.1", "", "a\nb", "s2", "x" * 30], dice.randint(1, 4))
+        asked = [dice.choice(["What is the blade?", QUESTION, f"wire {dice.random()}", *odd]) for _ in names]
+        steps = [step(name, text, *names[: dice.randint(0, 2)]) for name, text in zip(names, asked, strict=True)]
+        return {"thought": "", "steps": steps}
+
+    def turned(request):
+        field, op = dice.choice(["kind", "page", "section", "label"]), dice.choice(["is", "has", "from"])
+        return turn(
+            dice.choice(["search", "query", "context", "query"]),
+            keep=shown(request, "n"),
+            drop=shown(request, "n"),
+            words=dice.choice(odd),
+            node=(shown(request, "n") or ["n1"])[0],
+            where=[{"field": field, "op": op, "value": dice.choice(odd)}],
+            edge=dice.choice(["", *EDGES]),
+        )
+
+    replies = {
+        "Planned": planned,
+        "Turn": turned,
+        "PlanCheck": lambda _: {"reason": "", "sufficient": dice.random() < 0.2, "missing": dice.sample(odd, 2)},
+        "Located": lambda request: {"thought": "", "places": shown(request, "spe")},
+        "Reflected": lambda request: {"reason": "", "answered": dice.random() < 0.3, "look_at": shown(request, "spe")},
+        "RatedPage": lambda _: {"needed": "", "relevance": dice.randint(1, 5)} if dice.random() < 0.8 else {"bad": 1},
+        "PathAnswer": lambda request: Reader(FACTS).PathAnswer(request) if dice.random() < 0.7 else {"bad": 1},
+    }
+    large = {"candidates": {"whole_limit": 4, "by_text": 2, "by_vector": 2, "hops": 0}} if seed % 2 else {}
+    scope = Scope(first_page=1, last_page=4) if seed % 3 == 0 else None
+    with (
+        at_context(published(tmp_path / "two", DOCUMENT, LONG)) as context,
+        read_by(context, Reader(FACTS, instead=replies), settings=model_settings(**large)) as (place, _server),
+    ):
+        for reader in FOUR:
+            answer = answer_at(place if scope is None else replace(place, scope=scope), f"{QUESTION} {seed}", reader=reader)
+            assert answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
+            assert answer.citations or not answer.answer
 
 
 @pytest.mark.parametrize("reader", FOUR)
