@@ -54,6 +54,10 @@ STAGE_WORDS = {
 ANOTHER_STAGE = "looking again"
 
 
+DUTIES_SHARE = 0.6
+"""Of a question's time that finding what to read may take with a model."""
+
+
 @dataclass(slots=True)
 class CallBook:
     """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing.
@@ -81,6 +85,7 @@ class CallBook:
     unchecked: set[tuple[str, str]] = field(default_factory=set)
     shown: int = 0
     held: int = 0
+    began: float = field(default_factory=time.monotonic)
     _together: int = 0
     _back: int = 0
 
@@ -88,6 +93,11 @@ class CallBook:
     def over(self) -> bool:
         """Whether the model need not be asked any more: it is of no more use, or the time is up."""
         return self.failed or (self.deadline is not None and time.monotonic() >= self.deadline)
+
+    @property
+    def duties_end(self) -> float | None:
+        """Until when a model is waited for that does anything but read: the rest of the time is for reading and the answer."""
+        return None if self.deadline is None else self.began + DUTIES_SHARE * (self.deadline - self.began)
 
     def count(self, prompts: Iterable[str]) -> None:
         """Count calls before they are made, once each however often their step is tried; raise CallBoundError where too many."""

@@ -255,7 +255,7 @@ def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]
     reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
     reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if abilities.is_slow(QUESTION_SECONDS) else []
     full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"
-    yield ServerCheck("forms", f"small: {', '.join(reasons)}; one call a question" if reasons else f"full; {full}")
+    yield ServerCheck("forms", f"small: {', '.join(reasons)}; flow asks once a question" if reasons else f"full; {full}")
 
 
 def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:

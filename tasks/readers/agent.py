@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storage.artifacts import hash_bytes
-from storage.codec import to_json
 from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import EdgeKind
@@ -101,9 +100,15 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
             yield from (GraphQuery((of_kind, Condition(field, "has", noun)), order="score") for field in NARROWED_BY)
 
 
+def in_words(query: GraphQuery) -> str:
+    """Return "kind is table and caption has dams, then captioned"."""
+    where = " and ".join(f"{one.field} {one.op} {one.value}" for one in query.where)
+    return ", then ".join([where, *(walk.edge for walk in query.walk)])
+
+
 def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
     """Keep what the query shows, or the best pages of it; one that cannot be run finds nothing, and the way says why."""
-    asked = to_json(query).decode()
+    asked = in_words(query)
     try:
         result = run_query(query, index)
     except QueryError as error:
@@ -121,7 +126,8 @@ def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores,
         near, more = around(node, graph, context)
         whole = _one_thing_with(node, graph)
         new = [other for other in near if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
-        asked = f"what stands around the best passage of page {graph.pages[node]}"
+        of = f" of {context.names[graph.document_ids[graph.documents[node]]].name}" if len(graph.document_ids) > 1 else ""
+        asked = f"what stands around the best passage of page {graph.pages[node]}{of}"
         way = traced(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(near) + more, needs=range(1, before + 1))
         kept = kept.also(new, way)
     return kept

@@ -16,7 +16,7 @@ from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
 from tasks.prompts.prompt import Piece
-from tasks.readers.agent import Kept, around, near_best, traced
+from tasks.readers.agent import Kept, around, in_words, near_best, traced
 from tasks.readers.forms import ShortTurn, Turn, model_words
 from tasks.readers.graph_indexes import index_of
 from tasks.readers.node_lines import node_lines
@@ -94,7 +94,7 @@ def first_look(question: Question, graph: CandidateGraph, scores: NodeScores, co
     kept = near_best(graph, scores, context) if context.reader.short else ()
     way = traced(Way(), TraceKind.SEARCH, question.text, best, graph, context)
     turns = Turns(_overview(graph, scores, context), kept=tuple(kept), way=way)
-    return turns.and_look(f"search: {question.text}", best, "", graph, context)
+    return turns.and_look(question.text, best, "", graph, context)
 
 
 def _overview(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Piece:
@@ -163,12 +163,13 @@ def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
 
 def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Take the look that the model chose; one that was taken before shows nothing again."""
-    asked, told, settings = look_in_words(turn), "", context.settings.agent
+    words, query, settings = model_words(turn.words), _query_of(turn, context), context.settings.agent
+    told, asked = "", {"search": words, "context": f"around {turn.node}"}.get(turn.tool, in_words(query))
     if before := sum(one.asked == asked for one in turns.looks):
         again = replace(turns, ended="the same look again and again" if before + 1 == REPEATED else "")
         return again.and_look(asked, (), "the same as before", graph, context)
     if turn.tool == "search":
-        terms = replace(find_terms(question.id, model_words(turn.words), context), id=question.id, text=asked, places=())
+        terms = replace(find_terms(question.id, words, context), id=question.id, text=words, places=())
         scores = score(terms, graph, context)
         kind, nodes = TraceKind.SEARCH, strongest(scores=scores.combined, count=settings.search_nodes).tolist()
         total = len(nodes)
@@ -178,30 +179,24 @@ def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScor
         kind, (nodes, more) = TraceKind.CONTEXT, around(turns.nodes_of([turn.node])[0], graph, context)
         total, told = len(nodes) + more, f"{more} more" if more else ""
     else:
-        kind, (nodes, total, told) = TraceKind.QUERY, _queried(turn, graph, scores, context)
+        kind, (nodes, total, told) = TraceKind.QUERY, _queried(query, graph, scores, context)
     # What a model looks for may be words of anything that it was shown before.
     needs = range(1, turns.way.last + 1)
     way = traced(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
     return replace(turns, way=way).and_look(asked, nodes, told, graph, context)
 
 
-def look_in_words(turn: Turn) -> str:
-    if turn.tool == "search":
-        return f"search: {model_words(turn.words)}"
-    if turn.tool == "context":
-        return f"context of {turn.node}"
-    where = " and ".join(f"{one.field} {one.op} {model_words(one.value)}" for one in turn.where)
-    return f"query: {where}" + (f", then {turn.edge}" if turn.edge else "")
-
-
-def _queried(turn: Turn, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
-    """Run the query; one that the language does not have is a result that says what it has."""
-    query = GraphQuery(
-        where=tuple(Condition(one.field, one.op, one.value) for one in turn.where),
+def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
+    return GraphQuery(
+        where=tuple(Condition(one.field, one.op, model_words(one.value)) for one in turn.where),
         walk=(Walk(turn.edge),) if turn.edge else (),
         with_start=bool(turn.edge),
         limit=min(context.settings.agent.context_nodes, MOST_SHOWN),
     )
+
+
+def _queried(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
+    """Run the query; one that the language does not have is a result that says what it has."""
     try:
         result = run_query(query, index_of(graph, scores, context))
     except QueryError as error:

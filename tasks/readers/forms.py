@@ -90,10 +90,6 @@ class RatedPage(Form):
     relevance: Rating
 
 
-class ShortPlan(RootModel[Annotated[list[Annotated[str, characters(120)]], items(3)]]):
-    """A question as several."""
-
-
 class ShortTurn(Form):
     """Words to search for next, or none where enough was found."""
 
@@ -109,4 +105,4 @@ class ShortRating(RootModel[Rating]):
 
 
 FULL_FORMS = (Planned, PlanCheck, Turn, Located, Reflected, RatedPage)
-SHORT_FORMS = (ShortPlan, ShortTurn, ShortPlaces, ShortRating)
+SHORT_FORMS = (ShortTurn, ShortPlaces, ShortRating)

@@ -77,7 +77,7 @@ def locate(question: Question, graph: CandidateGraph, scores: NodeScores, contex
         sections = sections_for(question, tuple(maps.values()), graph, scores, context)
         groups += [(_title(maps, one), tuple((one.document_id, page) for page in one.pages)) for one in sections]
     located = tuple(dict.fromkeys(chain(*(keys for _what, keys in groups))))[: settings.located]
-    found = [f"{what} on {_pages(inside)}" for what, keys in groups if (inside := [key for key in keys if key in located])]
+    found = [f"{what} on {_pages(inside, context)}" for what, keys in groups if (inside := [key for key in keys if key in located])]
     way = Way().then(TraceKind.LOCATE, question.text, "; ".join(found) or "nothing", pages=_places(located, context))
     return MapSearch(pages, maps, {STRUCTURE: located}, way=way, shown=shown)
 
@@ -87,8 +87,16 @@ def _title(maps: Mapping[str, DocumentMap], section: LocatedSection) -> str:
     return f'section "{title}"' if title else "text under no title"
 
 
-def _pages(keys: Sequence[PageKey]) -> str:
-    return f"page{'s' * (len(keys) != 1)} {', '.join(str(page) for _document, page in keys)}"
+def _pages(keys: Sequence[PageKey], context: AskContext) -> str:
+    """Return "pages 2, 3", of several documents "pages 2, 3 of report.pdf; page 1 of paper.pdf"."""
+    numbers: dict[str, list[str]] = {}
+    for document, page in keys:
+        numbers.setdefault(document, []).append(str(page))
+    several = len(context.scope.documents or context.names) > 1
+    return "; ".join(
+        f"page{'s' * (len(on) != 1)} {', '.join(on)}" + (f" of {context.names[document].name}" if several else "")
+        for document, on in numbers.items()
+    )
 
 
 def _places(keys: Sequence[PageKey], context: AskContext) -> tuple[PagePlace, ...]:
@@ -204,7 +212,7 @@ def widen(
         TraceKind.WIDEN,
         "places of the map not looked at yet"
         if asked
-        else f"pages around {_pages(middle)}, in their sections and the sections above",
+        else f"pages around {_pages(middle, context)}, in their sections and the sections above",
         counted(len(new), "further page"),
         needs=[search.way.last],
         pages=_places(new, context),

@@ -41,6 +41,11 @@ class Pages:
     def places(self, pages: Iterable[int], context: AskContext) -> tuple[PagePlace, ...]:
         return tuple(PagePlace(context.names[self.keys[page][0]], self.keys[page][1]) for page in pages)
 
+    def named(self, page: int, context: AskContext) -> str:
+        """Return "page 3", of several documents "page 3 of report.pdf"."""
+        document, number = self.keys[page]
+        return f"page {number}" + (f" of {context.names[document].name}" if len({*self.documents.tolist()}) > 1 else "")
+
     def in_reading_order(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> list[list[int]]:
         """Return the nodes of each of these pages."""
         adjacency = context.snapshot.view.adjacency

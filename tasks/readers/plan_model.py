@@ -8,7 +8,7 @@ from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, checked_plan
 from tasks.asking.question import AskContext
 from tasks.asking.records import Aim, Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
-from tasks.readers.forms import PlanCheck, Planned, ShortPlan, model_words
+from tasks.readers.forms import PlanCheck, Planned, model_words
 from tasks.readers.node_lines import node_lines, said_by
 
 PROBED = 10
@@ -19,16 +19,16 @@ MOST_MISSING = 5
 def first_plan(
     question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int
 ) -> tuple[tuple[PlanStep, ...], list[int]] | None:
-    """Have the model take the question apart, after a look at the best nodes; return the steps, and these nodes."""
+    """Have the model take the question apart, after a look at the best nodes; return the steps, and these nodes.
+
+    A small one is not asked: of one thing it makes several, and what has several parts rules take apart.
+    """
+    if context.reader.short:
+        return None
     best = strongest(scores=scores.combined, count=PROBED).tolist()
     found = Piece("what a first look found", node_lines(graph, best, [f"n{place}" for place in range(1, len(best) + 1)], context))
-    planned: Planned | ShortPlan | None
-    if context.reader.short:
-        short = Duty("plan_decompose_small", "the plan", ShortPlan, (found,), lambda value: _wrong(value, most))
-        (planned,) = context.reader.do(question, [short])
-    else:
-        duty = Duty("plan_decompose", "the plan", Planned, (room_for(most), found), lambda value: _wrong(value, most))
-        (planned,) = context.reader.do(question, [duty])
+    duty = Duty("plan_decompose", "the plan", Planned, (room_for(most), found), lambda value: _wrong(value, most))
+    (planned,) = context.reader.do(question, [duty])
     return None if planned is None else (_plan(planned, most), best)
 
 
@@ -36,20 +36,18 @@ def room_for(most: int) -> Piece:
     return Piece(f"at most {most} sub-questions", "")
 
 
-def _steps(planned: Planned | ShortPlan) -> list[PlanStep]:
-    if isinstance(planned, ShortPlan):
-        return [PlanStep(f"s{place}", model_words(text)) for place, text in enumerate(planned.root, 1)]
+def _steps(planned: Planned) -> list[PlanStep]:
     return [PlanStep(step.id, model_words(step.question), tuple(step.needs)) for step in planned.steps]
 
 
-def _plan(planned: Planned | ShortPlan, most: int) -> tuple[PlanStep, ...]:
+def _plan(planned: Planned, most: int) -> tuple[PlanStep, ...]:
     """Return the steps under ids of ours, which head pieces in prompts; a model's may be anything."""
     steps = checked_plan(_steps(planned), most=most)
     ids = {step.id: f"s{place}" for place, step in enumerate(steps, 1)}
     return tuple(PlanStep(ids[step.id], step.question, tuple(ids[need] for need in step.needs)) for step in steps)
 
 
-def _wrong(planned: Planned | ShortPlan, most: int) -> str:
+def _wrong(planned: Planned, most: int) -> str:
     try:
         checked_plan(_steps(planned), most=most)
     except PlanError as error:

@@ -55,7 +55,7 @@ def begin_walk(question: Question, graph: CandidateGraph, scores: NodeScores, co
         TraceKind.SEARCH,
         question.text,
         f"the {counted(len(beam.open), 'nearest page')} of {len(near):,}",
-        pages=pages.places(beam.open[:NAMED_IN_TRACE], context),
+        pages=pages.places(beam.open.tolist(), context),
     )
     return PageWalk(pages, stems, joined_pages(graph, pages, vectors, context), beam, way)
 
@@ -88,14 +88,16 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
         share=settings.alpha,
         most=len(walk.beam.ratings) if settings.everything else settings.rated,
     )
-    named = opened[:NAMED_IN_TRACE]
-    found = ", ".join(f"page {walk.pages.numbers[page]}: {rating:.1f}" for page, rating in zip(named, ratings, strict=False))
+    told = [f"{walk.pages.named(page, context)}: {rating:.1f}" for page, rating in zip(opened.tolist(), ratings, strict=True)]
+    more = f" and {len(told) - NAMED_IN_TRACE} more" if len(told) > NAMED_IN_TRACE else ""
+    rated_so = sum(rating is not None for rating in by_model)
+    by = f", {rated_so} of them by the model" if context.reader.model else ""
     way = walk.way.then(
         TraceKind.RATE,
-        f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5",
-        found,
+        f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5{by}",
+        ", ".join(told[:NAMED_IN_TRACE]) + more,
         needs=[walk.way.last],
-        pages=walk.pages.places(named, context),
+        pages=walk.pages.places(opened.tolist(), context),
     )
     return replace(walk, beam=beam, way=way)
 
@@ -149,7 +151,7 @@ def choose_pages(
     way = walk.way.then(
         TraceKind.READ,
         f"the best of {counted(len(visited), 'rated page')}",
-        f"{counted(len(read), 'page')} of worth {', '.join(f'{worth[page]:.2f}' for page in read)}",
+        ", ".join(f"{pages.named(page, context)} ({worth[page]:.2f})" for page in read),
         needs=range(2, walk.way.last + 1),
         pages=pages.places(read, context),
     )

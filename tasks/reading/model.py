@@ -7,6 +7,7 @@ the model proved, rules quote what it was to read.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -86,6 +87,7 @@ def _rates(value: Rated | ChatError) -> dict[int, float]:
 
 
 MOST_KEYWORDS = 50
+LATE = "rules went on to find what to read, so that the model has time to read it"
 HEAD_CHARACTERS = 40
 """Of a piece beside its words: the mark, and what says that it was cut."""
 
@@ -119,8 +121,11 @@ class ModelReader:
         book = call_book.get()
         if book.over and not book.require_model:
             return [None] * len(duties)
-        values = self.context.ask([self._duty_call(question, duty) for duty in duties])
-        return [None if isinstance(value, ChatError) else value for value in values]
+        late = book.duties_end is not None and time.monotonic() >= book.duties_end
+        values = [] if late else self.context.ask([self._duty_call(question, duty) for duty in duties], reads=False)
+        if late and LATE not in book.notes:
+            book.notes.append(LATE)
+        return [None if isinstance(value, ChatError) else value for value in values] if values else [None] * len(duties)
 
     def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
         settings = self.context.settings.reading.model

@@ -69,21 +69,23 @@ class ModelContext:
             draft=draft,
         )
 
-    def ask(self, calls: Sequence[ChatCall[T]]) -> list[T | ChatError]:
+    def ask(self, calls: Sequence[ChatCall[T]], *, reads: bool = True) -> list[T | ChatError]:
         """Count the calls, ask them all together, and return their values in order; what failed is noted, and stands in its place.
 
-        Raises StoppedError, and ChatEndedError where the question requires the model and the time is up, or the run ended.
+        Those that do not read have a part of the time, and what is late then ends nothing. Raises StoppedError, and ChatEndedError
+        where the question requires the model to read and the time is up, or the run ended.
         """
         book = call_book.get()
         book.count(call.item + call.prompt for call in calls)
         if calls:
             book.begin(calls[0].purpose, len(calls))
-        replies = self.model.ask_all(calls, until=book.deadline, goes_on=not book.require_model)
+        until = book.deadline if reads else book.duties_end
+        replies = self.model.ask_all(calls, until=until, goes_on=not (book.require_model and reads))
         book.notes.extend(_failures(calls, replies))
         if ended := [reply for reply in replies if isinstance(reply, NoMoreRepliesError)]:
-            if book.require_model:
+            if book.require_model and reads:
                 raise ChatEndedError(f"the model was too slow with {ended[0]}")
-            book.failed = True
+            book.failed |= reads
         return replies
 
     def room(self, prompt_name: str, form: type[BaseModel], characters: int, *, question: str, pictures: int = 0) -> int:

@@ -35,6 +35,12 @@ GAP = 3
 """Tokens of white space wherever JSON has room for some: llama.cpp's grammar lets two lines and twenty blanks stand there."""
 
 
+FEWEST_TOKENS = 8
+"""Of any reply: a number alone needs room for its end, too, which llama.cpp counts."""
+ID_CHARACTERS = 12
+"""Strings of no more hold ids, of which each character may be a token."""
+
+
 class UnboundedFormError(TypeError):
     """A form by which a reply may have no end: a fault of ours."""
 
@@ -46,7 +52,7 @@ def largest_reply(form: type[BaseModel]) -> int:
     UnboundedFormError where a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
-    return _largest(schema, schema.get("$defs", {}), form.__name__)
+    return max(FEWEST_TOKENS, _largest(schema, schema.get("$defs", {}), form.__name__))
 
 
 def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: str) -> int:
@@ -72,7 +78,8 @@ def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
 def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
     match schema.get("type"):
         case "string":
-            return math.ceil(int(_bound(schema, "maxLength", place)) / 2) + len('""')
+            most = int(_bound(schema, "maxLength", place))
+            return (most if most <= ID_CHARACTERS else math.ceil(most / 2)) + len('""')
         case "integer":
             return max(len(str(_bound(schema, key, place))) for key in ("minimum", "maximum"))
         case "number":

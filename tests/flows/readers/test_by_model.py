@@ -229,7 +229,7 @@ LONG = written(
 )
 
 
-@pytest.mark.parametrize(("reader", "made"), [("plan", 24), ("agent", 21), ("map", 7), ("walk", 41)])
+@pytest.mark.parametrize(("reader", "made"), [("plan", 24), ("agent", 21), ("map", 6), ("walk", 41)])
 def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more(tmp_path, home, reader, made):
     def page_after_page(request):
         page = len([one for one in pieces_of(request) if one[0].startswith("look ")])
@@ -314,7 +314,6 @@ def test_whatever_goes_wrong_a_question_ends_with_an_answer_or_evidence(context,
 @pytest.mark.parametrize("reader", FOUR)
 def test_a_small_model_is_asked_in_small_forms_and_rules_do_what_it_is_not_asked(context, reader):
     small = {
-        "ShortPlan": ["How long is the blade?", "How long is the wire?"],
         "ShortTurn": {"words": ""},
         "ShortPlaces": ["p1"],
         "ShortRating": 5,
@@ -326,8 +325,8 @@ def test_a_small_model_is_asked_in_small_forms_and_rules_do_what_it_is_not_asked
         server,
     ):
         answer = answer_at(place, "How long is the blade?", reader=reader)
-    duty = {"plan": "ShortPlan", "agent": "ShortTurn", "map": "ShortPlaces", "walk": "ShortRating"}[reader]
-    assert forms(server)[duty] >= 1 and set(forms(server)) == {duty, "ShortAnswer"}
+    duties = {"plan": set(), "agent": {"ShortTurn"}, "map": {"ShortPlaces"}, "walk": {"ShortRating"}}[reader]
+    assert set(forms(server)) == {*duties, "ShortAnswer"}
     assert answer.usage.calls <= BOUNDS[reader] and answer.answer.startswith("20 metres")
 
 

@@ -110,7 +110,7 @@ def test_its_way_is_told_step_by_step_and_counted(context):
     ]
     assert [step.number for step in answer.trace] == list(range(1, len(answer.trace) + 1))
     assert [step.needs for step in answer.trace] == [(), (), (), (1, 2, 3), (4,), (5,), (6,)]
-    assert answer.trace[0].found == 'section "Works" on page 1'
+    assert answer.trace[0].found == 'section "Works" on page 1 of works.pdf'
     assert answer.trace[4].found == 'not yet: "what did the crew earn"'
     assert answer.usage.counts["pages located"] == 1 and answer.usage.counts["pages around"] == len(answer.trace[5].pages)
     assert answer.usage.counts["pages read"] == len(answer.evidence_pages)

@@ -120,10 +120,10 @@ def test_the_remedy_names_what_to_start_the_server_with(look):
 @pytest.mark.parametrize(
     ("serving", "forms"),
     [
-        ({"max_model_len": 4096}, "small: full ones need 16,384 tokens of context; one call a question"),
+        ({"max_model_len": 4096}, "small: full ones need 16,384 tokens of context; flow asks once a question"),
         ({"max_model_len": 16_384}, FULL),
         ({"max_model_len": None}, FULL),
-        ({"read_per_second": 40.0, "written_per_second": 8.0}, "small: full ones would take more than 120 s; one call a question"),
+        ({"read_per_second": 40.0, "written_per_second": 8.0}, "small: full ones would take more than 120 s; flow asks once a question"),
     ],
 )
 def test_a_question_is_asked_in_the_forms_that_the_model_can_fill_in_its_time(look, serving, forms):
