@@ -27,6 +27,7 @@ EMBEDDING_CHECKS = ["answers", "model", "dimension", "length", "other texts", "s
 SILENT = {"structured output", "white space", "picture"}
 SPEED = "5000 tokens a second read, 100 written"
 FULL = "full; 11 paths in 120 s"
+SLOW_FORMS = "small: full ones would take more than 120 s; flow asks once a question"
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +124,7 @@ def test_the_remedy_names_what_to_start_the_server_with(look):
         ({"max_model_len": 4096}, "small: full ones need 16,384 tokens of context; flow asks once a question"),
         ({"max_model_len": 16_384}, FULL),
         ({"max_model_len": None}, FULL),
-        ({"read_per_second": 40.0, "written_per_second": 8.0}, "small: full ones would take more than 120 s; flow asks once a question"),
+        ({"read_per_second": 40.0, "written_per_second": 8.0}, SLOW_FORMS),
     ],
 )
 def test_a_question_is_asked_in_the_forms_that_the_model_can_fill_in_its_time(look, serving, forms):
