@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ from tasks.readers.node_lines import node_lines
 from tasks.readers.whole_documents import ranked_documents
 from tasks.routing.way import Way
 
+IDS_ALONE = re.compile(r"(?:n\d+|\W)*")
+"""What a small model writes where it has nothing to search for."""
 SHORT_TURNS = 3
 """Of a small model: it only says what else to search for."""
 REPEATED, WITHOUT_NEWS, LOST = 3, 3, 2
@@ -142,8 +145,8 @@ def _asked(question: Question, turns: Turns, context: AskContext) -> Turn | None
     item = f"turn {turns.taken + 1}"
     if context.reader.short:
         (short,) = context.reader.do(question, [Duty("agent_turn_small", item, ShortTurn, pieces)])
-        words = model_words(short.words) if short else ""
-        tool = "search" if words else "done"
+        words = model_words(short.root) if short else ""
+        tool = "done" if IDS_ALONE.fullmatch(words) else "search"
         return None if short is None else Turn(thought="", keep=[], drop=[], tool=tool, words=words, node="", where=[], edge="")
     known, tools = {f"n{place}" for place in range(1, len(turns.shown) + 1)}, _tools(context)
     (turn,) = context.reader.do(question, [Duty("agent_turn", item, Turn, pieces, lambda value: _wrong(value, known, tools))])

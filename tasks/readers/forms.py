@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
+from pydantic.config import JsonDict
 
 from tasks.algorithms.graphs.query_form import EDGES
 from tasks.asking.request import clean
@@ -16,6 +17,8 @@ MOST_STEPS = 12
 Name = Annotated[str, characters(8)]
 """An id that was shown."""
 Names = Annotated[list[Name], items(12)]
+PLACE: JsonDict = {"maxLength": 4, "pattern": "^[spe][0-9]{1,3}$"}
+"""An id of a place on a map: what a small model writes without it is a title, or a number."""
 Rating = Annotated[int, Field(ge=1, le=5)]
 
 
@@ -90,13 +93,11 @@ class RatedPage(Form):
     relevance: Rating
 
 
-class ShortTurn(Form):
+class ShortTurn(RootModel[Annotated[str, characters(40)]]):
     """Words to search for next, or none where enough was found."""
 
-    words: Annotated[str, characters(60)]
 
-
-class ShortPlaces(RootModel[Annotated[list[Name], items(4)]]):
+class ShortPlaces(RootModel[Annotated[list[Annotated[str, Field(json_schema_extra=PLACE)]], items(4)]]):
     """Places of a map."""
 
 

@@ -108,10 +108,8 @@ def _section_lines(
 def located_by_model(question: Question, shown: ShownMap, context: AskContext) -> tuple[PageKey, ...] | None:
     """Have the model name the likeliest places of the map; return their pages, the best first."""
     if context.reader.short:
-        (short,) = context.reader.do(
-            question, [Duty("map_locate_small", "the places", ShortPlaces, shown.pieces, lambda value: shown.unknown(value.root))]
-        )
-        return None if short is None else shown.pages_of(short.root)
+        (short,) = context.reader.do(question, [Duty("map_locate_small", "the places", ShortPlaces, shown.pieces)])
+        return None if short is None else shown.pages_of([name for name in short.root if name in shown.places])
     (located,) = context.reader.do(
         question, [Duty("map_locate", "the places", Located, shown.pieces, lambda value: shown.unknown(value.places))]
     )

@@ -30,7 +30,7 @@ def test_a_question_ends_within_its_bound_and_its_time_with_nothing_uncited(loca
     shares = {how: dice.choice([0.05, 0.2, 0.5]) / 2 for how in dice.sample(WAYS, 2)}
     settings = model_settings(seconds=SECONDS, reading={"model": {"forms": forms}})
     small = {
-        "ShortTurn": {"words": "crew"},
+        "ShortTurn": '"crew"',
         "ShortPlaces": '["p1"]',
         "ShortRating": "3",
         "ShortAnswer": '"20 metres"',

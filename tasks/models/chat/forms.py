@@ -37,8 +37,8 @@ GAP = 3
 
 FEWEST_TOKENS = 8
 """Of any reply: a number alone needs room for its end, too, which llama.cpp counts."""
-ID_CHARACTERS = 12
-"""Strings of no more hold ids, of which each character may be a token."""
+SHORT_CHARACTERS = 40
+"""Strings of no more may hold ids, of which each character may be a token."""
 
 
 class UnboundedFormError(TypeError):
@@ -79,7 +79,7 @@ def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
     match schema.get("type"):
         case "string":
             most = int(_bound(schema, "maxLength", place))
-            return (most if most <= ID_CHARACTERS else math.ceil(most / 2)) + len('""')
+            return (most if most <= SHORT_CHARACTERS else math.ceil(most / 2)) + len('""')
         case "integer":
             return max(len(str(_bound(schema, key, place))) for key in ("minimum", "maximum"))
         case "number":

@@ -314,7 +314,7 @@ def test_whatever_goes_wrong_a_question_ends_with_an_answer_or_evidence(context,
 @pytest.mark.parametrize("reader", FOUR)
 def test_a_small_model_is_asked_in_small_forms_and_rules_do_what_it_is_not_asked(context, reader):
     small = {
-        "ShortTurn": {"words": ""},
+        "ShortTurn": "",
         "ShortPlaces": ["p1"],
         "ShortRating": 5,
         "ShortAnswer": "20 metres long",

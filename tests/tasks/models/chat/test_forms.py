@@ -68,7 +68,7 @@ VERDICT = st.fixed_dictionaries(
 
 def test_the_largest_reply_is_counted_as_by_hand() -> None:
     gap = "   "
-    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaa"~,~}~""".replace("~", gap)
+    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaaaaaaaaaaaa"~,~}~""".replace("~", gap)
     # a comma too many in each object and list
     assert largest_reply(Quote) == len(quote)
     number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
