@@ -64,6 +64,8 @@ def test_everything_of_a_document_is_given(snapshot):
     assert snapshot.page_marks([REPORT.document_id]) == marks and snapshot.page_marks([]) == []
     images = {(REPORT.document_id, page.number): "a" * 64 for page in REPORT.pages}
     assert snapshot.page_images([REPORT.document_id, LETTER.document_id]) == images
+    summaries = {(REPORT.document_id, page.number): page.summary for page in REPORT.pages}
+    assert snapshot.page_summaries([REPORT.document_id]) == summaries
     assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
     assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
     expected = [*REPORT.edges, link(REPORT, LETTER)[0]]
