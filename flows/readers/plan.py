@@ -6,7 +6,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
-from tasks.readers.plan import check_plan, decompose, evidence_of, find_evidence, taken
+from tasks.readers.plan import check_plan, decompose, evidence_of, find_evidence, most_steps, taken
 from tasks.readers.plan_steps import find_more, read_steps, score_steps, understand_steps
 from tasks.reading.paths import fetch_texts
 from tasks.reading.synthesis import Findings, synthesize
@@ -15,7 +15,7 @@ from tasks.settings.ask import AskSettings
 
 def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
     """One for the plan and each step; in each round one to check, one to mend, and the steps again."""
-    steps = min(settings.plan.subquestions, settings.selection.read)
+    steps = most_steps(settings)
     return stage_bounds(settings, first=1 + steps, refined=settings.plan.rounds * (steps + 2))
 
 

@@ -29,6 +29,7 @@ from tasks.reading.rules import listed
 from tasks.reading.synthesis import Evidence
 from tasks.routing.paths import ChosenPath
 from tasks.routing.way import Way, places_of
+from tasks.settings.ask import AskSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Plan:
 @question_step("decompose", lambda plan: {"steps": hash_bytes(repr(plan.steps).encode())}, retries=0, reads=True)
 def decompose(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Plan:
     """Take the question apart; one that asks one thing is a plan of one step."""
-    most = most_steps(context)
+    most = most_steps(context.settings)
     if context.reader.model and most > 1 and (planned := first_plan(question, graph, scores, context, most=most)):
         steps, seen = planned
         ids, places = [graph.ids[node] for node in seen], places_of(graph, seen, context.names)
@@ -117,8 +118,9 @@ def decompose(question: Question, graph: CandidateGraph, scores: NodeScores, con
     return Plan(checked_plan(steps_of_round(0, texts), most=most))
 
 
-def most_steps(context: AskContext) -> int:
-    return min(context.settings.plan.subquestions, context.settings.selection.read)
+def most_steps(settings: AskSettings) -> int:
+    """Return how many steps are taken in a round, at most."""
+    return min(settings.plan.subquestions, settings.selection.read)
 
 
 def title_stems(context: AskContext) -> frozenset[str]:
@@ -222,7 +224,7 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
         missing + useless * "; looking for more brought no new page",
         needs=[one.number for one in plan.read.values()],
     )
-    room = context.settings.selection.read - len(plan.steps)
+    room = min(most_steps(context.settings), context.settings.selection.read - len(plan.steps))
     more = steps_of_round(plan.rounds + 1, [] if useless else [text for _words, text in gaps][:room])
     steps = checked_plan([*plan.steps, *more], most=len(plan.steps) + len(more))
     if len(steps) == len(plan.steps):
@@ -239,7 +241,7 @@ def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], cont
     way = plan.way.then(TraceKind.CHECK, "is what was found enough?", told, needs=numbers)
     if not missing:
         return replace(plan, way=way)
-    steps = mended_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context))
+    steps = mended_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
     same = kept(steps, plan.steps)
     if len(same) == len(steps):
         return replace(plan, way=way)
