@@ -37,8 +37,8 @@ GAP = 3
 
 FEWEST_TOKENS = 8
 """Of any reply: a number alone needs room for its end, too, which llama.cpp counts."""
-SHORT_CHARACTERS = 40
-"""Strings of no more may hold ids, of which each character may be a token."""
+SHORT_CHARACTERS = 8
+"""Strings of no more hold ids, of which each character may be a token."""
 
 
 class UnboundedFormError(TypeError):
