@@ -22,6 +22,7 @@ from tests.program import CHEAP, flowreader
 from tests.storage.evaluation_worlds import evaluation, scored
 
 EARLY, LATE = "0a63db1e-early", "5f9ed5fc-late"
+HEAVY = {"prefect", "lancedb", "networkx", "matplotlib", "torch"}
 STOP_SECONDS = 10.0
 QUESTIONS_MORE = 57
 """With the three usual ones three batches: Ctrl-C comes when the first is kept."""
@@ -92,20 +93,15 @@ def test_what_cannot_be_measured_is_refused_before_prefect_starts(call, benchmar
     assert not words.out and words.err.startswith("flowreader: ") and value in words.err
 
 
-def test_a_refusal_is_quick_in_a_process_of_its_own(home, tmp_path):
-    program = (
-        "import sys\nfrom flows.cli.main import main\nbegun = __import__('time').process_time()\n"
-        "code = main(['evaluate', 'retrieval', sys.argv[1]])\n"
-        "print(code, 'prefect' in sys.modules, __import__('time').process_time() - begun)"
-    )
+def test_a_refusal_loads_nothing_heavy(home, tmp_path):
+    called = "code = main(['evaluate', 'retrieval', sys.argv[1]])"
+    program = f"import sys\nfrom flows.cli.main import main\n{called}\nprint(code, {HEAVY} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    code, prefect, seconds = done.stdout.split()
-    assert (code, prefect) == ("2", "False") and float(seconds) < 3 and "questions.jsonl" in done.stderr
+    assert done.stdout.strip() == "2 set()" and "questions.jsonl" in done.stderr
 
 
 def test_looking_at_what_was_measured_loads_nothing_heavy(home, kept):
-    heavy = {"prefect", "lancedb", "networkx", "matplotlib", "torch"}
-    program = f"import sys\nfrom flows.cli.main import main\nmain(sys.argv[1:])\nprint({heavy} & set(sys.modules))"
+    program = f"import sys\nfrom flows.cli.main import main\nmain(sys.argv[1:])\nprint({HEAVY} & set(sys.modules))"
     for arguments in (["list"], ["show", EARLY]):
         done = subprocess.run([sys.executable, "-c", program, "evaluate", *arguments], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == "set()"

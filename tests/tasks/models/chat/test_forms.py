@@ -68,12 +68,12 @@ VERDICT = st.fixed_dictionaries(
 
 def test_the_largest_reply_is_counted_as_by_hand() -> None:
     gap = "   "
-    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaaaaaaaaaaaa"~,~}~""".replace("~", gap)
+    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaa"~,~}~""".replace("~", gap)
     # a comma too many in each object and list
     assert largest_reply(Quote) == len(quote)
     number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
     verdict = (
-        """{~"thought"~:~"aaaaaaaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~false~,~"""
+        """{~"thought"~:~"aaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~false~,~"""
         """"always"~:~"so"~,~"quotes"~:~[~QUOTE~,~QUOTE~,~]~~,~}~"""
     )
     for name, value in (("NUMBER", number), ("QUOTE", quote), ("~", gap)):
