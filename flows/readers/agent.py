@@ -8,6 +8,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.agent import Kept, keep_context, keep_queried, keep_searched, take_kept
 from tasks.readers.agent_turns import first_look, take_turn
+from tasks.readers.page_pictures import with_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
@@ -36,7 +37,7 @@ async def read(question: Question, context: AskContext) -> Findings:
             kept = await keep_context.submit(question, graph, scores, kept, context)
     paths, way = await take_kept.submit(question, graph, scores, kept, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
-    readings = await read_paths.submit(question, texts, context)
+    readings = await read_paths.submit(question, await with_pages(question, texts, context), context)
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
 
 

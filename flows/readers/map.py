@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
+from storage.graph.candidates import CandidateGraph
 from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
-from tasks.asking.records import PathReading, Question
+from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.readers.map import locate, reflect, take_paths, widen
+from tasks.readers.page_pictures import with_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths, with_one_text
 from tasks.reading.synthesis import Evidence, Findings, synthesize
+from tasks.routing.paths import ChosenPath
 from tasks.settings.ask import AskSettings
 
 
@@ -22,16 +25,22 @@ async def read(question: Question, context: AskContext) -> Findings:
     graph, scores = await find_documents(question, context, most=context.settings.map.documents)
     search = await locate.submit(question, graph, scores, context)
     search = await take_paths.submit(question, graph, scores, search, context)
-    texts = await fetch_texts.submit(question, graph, scores, search.paths, context)
-    readings: Sequence[PathReading] = await read_paths.submit(question, texts, context)
+    readings = await read_groups(question, graph, scores, search.paths, context)
     for _round in range(context.settings.map.rounds):
         search = await reflect.submit(question, scores, search, readings, context)
         if search.open and search.maps:
             search = await widen.submit(question, graph, search, readings, context)
         if not (new := search.paths[len(readings) :]):
             break
-        texts = await fetch_texts.submit(question, graph, scores, new, context)
-        readings = with_one_text([*readings, *await read_paths.submit(question, texts, context)])
+        readings = with_one_text([*readings, *await read_groups(question, graph, scores, new, context)])
     return await synthesize.submit(
         question, graph, scores, Evidence(search.paths, readings, doubtful=True, way=search.way), context
     )
+
+
+async def read_groups(
+    question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], context: AskContext
+) -> Sequence[PathReading]:
+    """Read text, and figures and tables by themselves; these with the pages on which they stand, by a model that sees."""
+    texts = await fetch_texts.submit(question, graph, scores, paths, context)
+    return await read_paths.submit(question, await with_pages(question, texts, context, of_figures=True), context)

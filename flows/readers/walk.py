@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
+from tasks.readers.page_pictures import with_pages
 from tasks.readers.walk import begin_walk, choose_pages, rate_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
@@ -25,5 +26,5 @@ async def read(question: Question, context: AskContext) -> Findings:
         walk = await rate_pages.submit(question, graph, walk, context)
     paths, way = await choose_pages.submit(question, graph, walk, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
-    readings = await read_paths.submit(question, texts, context)
+    readings = await read_paths.submit(question, await with_pages(question, texts, context), context)
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)

@@ -73,7 +73,7 @@ def question_step(
     computes has no `retries`. One that `reads` has the reader do it: a chat model, where that is the reader.
     """
 
-    def key(question: Question, *_inputs: object) -> StepKey:
+    def key(question: Question, *_inputs: object, **_named: object) -> StepKey:
         return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
 
     return step(name, version=version, retries=retries, cache_key=key, summary=recorded, tag=model_tag if reads else lambda *_: "")

@@ -1,7 +1,7 @@
 """A question on its way to an answer, and what it takes to read: with a model or without, it is done by this protocol."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pydantic import BaseModel
 
 from storage.records.answers import AnswerStatus
-from storage.records.documents import Passage, TableRow
+from storage.records.documents import PageKey, Passage, TableRow
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.algorithms.questions.places import NamedPlace
@@ -67,7 +67,7 @@ class PathText:
 
     `worth` is what each node is worth to the question, 0..1, by its id; `named` are nodes that it names outright. Of its anchors
     (names, years, numbers; stems) `present` are those that stand anywhere in what is asked, `titled` those in the name or title of
-    each document, by its id.
+    each document, by its id. `pages` are the pictures of its pages that are shown whole, to a model that sees.
     """
 
     nodes: tuple[Passage, ...]
@@ -78,6 +78,7 @@ class PathText:
     titled: Mapping[str, frozenset[str]]
     named: frozenset[str]
     aim: Aim | None = None
+    pages: Mapping[PageKey, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore, kept_artifacts
-from storage.records.documents import DocumentRecord, DocumentState, Page, PageKey
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts
+from storage.records.documents import DocumentRecord, DocumentState, Modality, Page, PageKey
 from storage.system import open_plain
 from tasks.asking.calls import call_book
-from tasks.asking.question import AskContext
+from tasks.asking.question import AskContext, question_step
+from tasks.asking.records import PathText, Question
 from tasks.finding.plan import real_path
 from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page
@@ -46,6 +49,33 @@ def page_images(keys: Sequence[PageKey], context: AskContext) -> dict[PageKey, b
                 if str(error) and (note := f"the model was not shown every page: {error}") not in call_book.get().notes:
                     call_book.get().notes.append(note)
     return found
+
+
+def _shown(texts: Sequence[PathText]) -> Mapping[str, str]:
+    return {f"{document} {page}": hash_bytes(data) for text in texts for (document, page), data in text.pages.items()}
+
+
+@question_step("show-pages", _shown, retries=0)
+def show_pages(
+    _question: Question, texts: Sequence[PathText], context: AskContext, *, of_figures: bool = False
+) -> tuple[PathText, ...]:
+    """Have the pages of the paths shown whole, as many as a model may see; of those alone that are `of_figures` and tables."""
+    most = max(context.settings.reading.model.pictures, context.settings.walk.pages)
+
+    def wanted(text: PathText) -> list[PageKey]:
+        if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
+            return []
+        return list(dict.fromkeys((node.document_id, node.page) for node in text.nodes))[:most]
+
+    images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context)
+    return tuple(replace(text, pages={key: images[key] for key in wanted(text) if key in images}) for text in texts)
+
+
+async def with_pages(
+    question: Question, texts: Sequence[PathText], context: AskContext, *, of_figures: bool = False
+) -> Sequence[PathText]:
+    """Have a model that sees shown whole pages, too."""
+    return await show_pages.submit(question, texts, context, of_figures=of_figures) if context.reader.sees else texts
 
 
 READ_BYTES = 1 << 20

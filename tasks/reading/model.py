@@ -107,7 +107,7 @@ class ModelReader:
 
     @property
     def sees(self) -> bool:
-        return self.context.model.abilities.sees and self.context.settings.reading.model.pictures > 0
+        return self.context.model.abilities.sees and self.context.settings.reading.model.pictures > 0 and not self.short
 
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
@@ -130,9 +130,8 @@ class ModelReader:
     def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
         settings = self.context.settings.reading.model
         wanted = settings.small_characters if self.short else settings.evidence_characters
-        pictures = (
-            duty.pictures[: self.context.most_pictures(duty.prompt, duty.form, question=question.text)] if duty.pictures else ()
-        )
+        most = self.context.most_pictures(duty.prompt, duty.form, len(duty.pictures), question=question.text)
+        pictures = duty.pictures[:most]
         room = self.context.room(duty.prompt, duty.form, wanted, question=question.text, pictures=len(pictures))
         heads = sum(len(piece.heading) + HEAD_CHARACTERS for piece in duty.pieces)
         shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=max(0, room - heads))
@@ -160,8 +159,9 @@ class ModelReader:
 
     def _call_and_passages(self, question: Question, item: str, path: PathText) -> tuple[ChatCall[PathAnswer], Shown]:
         """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
-        most = self.context.most_pictures("worker", PathAnswer, question=question.text)
-        seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most)
+        wanted = max(self.context.settings.reading.model.pictures, len(path.pages))
+        most = self.context.most_pictures("worker", PathAnswer, wanted, question=question.text)
+        seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most, path.pages)
         call, shown = self._reading_call(question, item, path, seen, pictures)
         if pictures:
             call = replace(call, without_pictures=self._reading_call(question, item, path, {}, ())[0])

@@ -96,12 +96,12 @@ class ModelContext:
         text = (left - pictures * self._picture_tokens) * self.settings.models.estimates.characters_per_token
         return max(0, min(characters, int(text)))
 
-    def most_pictures(self, prompt_name: str, form: type[BaseModel], *, question: str) -> int:
+    def most_pictures(self, prompt_name: str, form: type[BaseModel], wanted: int, *, question: str) -> int:
         """Return how many pictures a call may have: they get at most half of the documents' room; a blind model gets none."""
         if not self.model.abilities.sees:
             return 0
-        most, left = self.settings.reading.model.pictures, self._left(prompt_name, form, question)
-        return most if left is None else max(0, min(most, left // 2 // self._picture_tokens))
+        left = self._left(prompt_name, form, question)
+        return wanted if left is None else max(0, min(wanted, left // 2 // self._picture_tokens))
 
     def _left(self, prompt_name: str, form: type[BaseModel], question: str) -> int | None:
         """Return how many tokens are left for documents; None where it is not known how many the model takes."""

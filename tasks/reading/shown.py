@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.corpus.snapshot import Snapshot
-from storage.records.documents import Modality, Passage
+from storage.records.documents import Modality, PageKey, Passage
 from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import call_book
@@ -22,10 +22,7 @@ class NodePicture:
 
 @dataclass(frozen=True, slots=True)
 class NodePictures:
-    """What the corpus keeps of pictures. Nothing is drawn from the file: an answer depends on what was read in alone.
-
-    Images of pages are kept where a page has no text of its own, which is where a look at the page helps.
-    """
+    """What the corpus keeps of pictures: of figures and tables, and of pages that have no text of their own."""
 
     snapshot: Snapshot
     artifacts: ArtifactStore
@@ -37,28 +34,32 @@ class NodePictures:
         found = {node.id: node.picture or pages.get((node.document_id, node.page)) for node in nodes}
         return {name: artifact for name, artifact in found.items() if artifact}
 
-    def chosen(self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int) -> tuple[dict[str, NodePicture], list[bytes]]:
+    def chosen(
+        self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int, pages: Mapping[PageKey, bytes]
+    ) -> tuple[dict[str, NodePicture], list[bytes]]:
         """Return which nodes are shown by a picture, and the pictures, each once: at most so many, of the worthiest nodes.
 
-        The pictures stand in the order in which the nodes first need them. A damaged one is noted and left out.
+        What stands on one of the `pages` is shown by that. The pictures stand in the order in which the nodes first need them. A
+        damaged one is noted and left out.
         """
-        all_of = self.of(nodes)
+        on_pages = {node.id: key for node in nodes if (key := (node.document_id, node.page)) in pages}
+        all_of: dict[str, str | PageKey] = {**self.of([node for node in nodes if node.id not in on_pages]), **on_pages}
         wanted = dict.fromkeys(all_of[node.id] for node in sorted(nodes, key=lambda node: -worth[node.id]) if node.id in all_of)
-        taken: dict[str, bytes] = {}
-        for artifact in wanted:
+        taken: dict[str | PageKey, bytes] = {}
+        for picture in wanted:
             if len(taken) == most:
                 break
             try:
-                taken[artifact] = self.artifacts.read(artifact)
+                taken[picture] = self.artifacts.read(picture) if isinstance(picture, str) else pages[picture]
             except ArtifactDamagedError as error:
                 call_book.get().notes.append(f"a picture was not shown to the model: {error}")
         order = list(dict.fromkeys(all_of[node.id] for node in nodes if all_of.get(node.id) in taken))
         shown = {
-            node.id: NodePicture(order.index(all_of[node.id]) + 1, of_page=node.picture is None)
+            node.id: NodePicture(order.index(all_of[node.id]) + 1, of_page=node.id in on_pages or node.picture is None)
             for node in nodes
             if all_of.get(node.id) in taken
         }
-        return shown, [taken[artifact] for artifact in order]
+        return shown, [taken[picture] for picture in order]
 
 
 HEAD_LINES = 2
@@ -103,13 +104,16 @@ def show_passages(
         for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
-    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page and is_seen_alone(node))
+    seen = frozenset(node.id for node in nodes if node.id in pictures and is_seen_alone(node, of_page=pictures[node.id].of_page))
     return Shown(tuple(pieces), ids, sum(shares), sum(map(len, bodies)), seen)
 
 
-def is_seen_alone(node: Passage) -> bool:
-    """Say whether a quote may stand in the node's picture alone: one from a table stands in its cells, if it has any."""
-    return node.modality is not Modality.TABLE or not node.content
+def is_seen_alone(node: Passage, *, of_page: bool = False) -> bool:
+    """Say whether a quote may stand in the node's picture alone, and not in its words.
+
+    One from a table stands in its cells, if it has any; where the picture is that of the page, one from text stands there.
+    """
+    return not node.content if node.modality is Modality.TABLE else node.modality is Modality.FIGURE or not of_page
 
 
 def _heading(place: int, node: Passage, picture: NodePicture | None) -> str:

@@ -1,6 +1,5 @@
 """The four readers driven by a chat model behind a real socket: their stories, their bounds, and what may go wrong."""
 
-import io
 import json
 import random
 import re
@@ -9,17 +8,24 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from PIL import Image
 
-from storage.artifacts import ArtifactStore, hash_bytes
 from storage.graph.search import Scope
-from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
 from tests.chat_server import Misbehaviour, sometimes
-from tests.scripted_answers import Reader, forms, model_settings, of_form, passages_of, path_answer, pieces_of, question_of, read_by
+from tests.scripted_answers import (
+    Reader,
+    forms,
+    model_settings,
+    of_form,
+    passages_of,
+    path_answer,
+    pieces_of,
+    question_of,
+    read_by,
+)
 from tests.storage.worlds import document_id
 
 FOUR = ("plan", "agent", "map", "walk")
@@ -175,25 +181,6 @@ def test_a_walk_goes_by_the_models_ratings_and_reads_the_best_in_one_call(contex
         answer = answer_at(place, CABLE, reader="walk")
     assert forms(server) == {"RatedPage": 9, "PathAnswer": 1} and answer.usage.most_calls == 42
     assert answer.evidence_pages[0].page == 7 and answer.answer == "35 metres"
-
-
-@pytest.mark.parametrize("sees", [True, False])
-def test_pages_that_are_kept_as_pictures_are_rated_by_them_where_the_model_sees(tmp_path, home, sees):
-    drawn = io.BytesIO()
-    Image.new("RGB", (64, 64)).save(drawn, "PNG")
-    ArtifactStore(artifacts_folder()).put(drawn.getvalue())
-    first, *others = DOCUMENT.pages
-    scanned = replace(DOCUMENT, pages=(replace(first, image=hash_bytes(drawn.getvalue())), *others))
-    with (
-        at_context(published(tmp_path / "scanned", scanned)) as context,
-        read_by(context, Reader(FACTS, instead=ALL_FORMS), sees=sees, settings=model_settings(walk={"everything": True})) as (
-            place,
-            server,
-        ),
-    ):
-        answer_at(place, BLADE, reader="walk")
-    shown = {pieces_of(request)[0][0]: len(request.images) for request in of_form(server, "RatedPage")}
-    assert shown == {f"page {number}": int(sees and number == 1) for number in range(1, 10)}
 
 
 def everything(request):

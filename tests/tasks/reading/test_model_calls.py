@@ -86,7 +86,7 @@ def test_a_call_that_fails_is_noted_by_its_name_and_stands_in_its_place(place):
 def test_what_does_not_fit_the_context_is_left_out(place, context, pictures, room):
     with read_by(place, Reader({}), max_model_len=context) as (there, _):
         context = there.reader.context
-        assert context.most_pictures("worker", PathAnswer, question="?") == pictures
+        assert context.most_pictures("worker", PathAnswer, 3, question="?") == pictures
         found = context.room("worker", PathAnswer, 24_000, question="?", pictures=pictures)
         assert found == room if room is not None else 0 < found < 24_000
         assert context.room("worker", PathAnswer, 500, question="?") == min(500, found)
@@ -94,7 +94,7 @@ def test_what_does_not_fit_the_context_is_left_out(place, context, pictures, roo
 
 def test_without_pictures_none_is_shown(place):
     with read_by(place, Reader({}), settings=model_settings(reading={"model": {"pictures": 0}})) as (there, _):
-        assert there.reader.context.most_pictures("worker", PathAnswer, question="?") == 0
+        assert not there.reader.sees
 
 
 def test_a_passage_in_one_piece_says_what_it_belongs_to(place):
