@@ -23,8 +23,9 @@ from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of, takeover_messages
-from tasks.settings.ask import load_settings
+from tasks.settings.ask import AskSettings, load_settings
 from tasks.settings.ingest import IngestSettings
+from tasks.settings.readers import READERS
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
 
@@ -36,7 +37,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     check_writable(home())
     found = _survey(request, output, estimate=arguments.estimate)
     if arguments.estimate:
-        return _estimate(found, request.settings, output)
+        return _estimate(found, request.settings, load_settings(arguments.settings, arguments.preset).ask, output)
     began, run = time.monotonic(), _Run()
     location = corpus_location(request.corpus)
     rest = rest_of(location, request)
@@ -160,12 +161,15 @@ def _nothing_found(request: IngestRequest, found: Survey) -> CommandError:
     return CommandError(what + reasons, named, remedy)
 
 
-def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
+def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, output: Output) -> int:
+    """Say what the ingest takes, and what a question may ask a model afterwards, by each reader."""
+    from flows.readers import reader_module
     from tasks.ingest.estimate import estimate
 
     guess = estimate(found.plan.work, settings)
+    bounds = {name: sum(reader_module(name, asking).most_calls(asking).values()) for name in READERS}
     if output.as_json:
-        output.data({**asdict(guess), "unchanged": len(found.plan.unchanged)})
+        output.data({**asdict(guess), "unchanged": len(found.plan.unchanged), "calls_of_a_question": bounds})
         return WELL
     if guess.calls:
         columns = ("document", "pages", "calls", "tokens read", "tokens written")
@@ -182,4 +186,6 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
         f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
         f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores{ocr}. {models}"
     )
+    if any(bounds.values()):
+        output.line(f"A question calls the model at most: {', '.join(f'{most} times by {name}' for name, most in bounds.items())}.")
     return WELL

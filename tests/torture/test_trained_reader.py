@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from storage.corpus.snapshot import open_for_reading
 from tasks.models.local import packaged_weights
 from tasks.models.process import ROOT
+from tasks.settings.readers import READERS
 from tests.asking_worlds import answer_to
 from tests.program import CORPUS, said
 from tests.torture.lab import CAMPAIGN, NAME, export, findings, location
@@ -226,9 +227,11 @@ def test_a_documents_orders_move_no_trained_model_to_a_file_an_address_or_a_fore
         settings.read_text().replace('mode = "model"', 'mode = "lite"') + (FULL_FORMS if CAMPAIGN and seed % 5 == 1 else "")
     )
     read_in(folder, home, documents)
-    answer = said("ask", QUESTION, "--corpus", NAME, "--settings", settings, home=home)
-    nodes = nodes_in(home)
-    assert [call for call in calls_of(home) if call["purpose"].startswith("worker") and call["outcome"] == "ok"], answer
+    reader = READERS[seed % len(READERS)]
+    answer = said("ask", QUESTION, "--corpus", NAME, "--reader", reader, "--settings", settings, home=home)
+    nodes, usage = nodes_in(home), answer["usage"]
+    assert [call for call in calls_of(home) if "worker" in call["purpose"] and call["outcome"] == "ok"], answer
+    assert usage["calls"] + usage["cached"] <= usage["most_calls"]
     assert not callers and not readers and PLANTED not in json.dumps(answer) + str(nodes)
     assert not [word for word in (url, str(path), BANANA, *FOREIGN) if word in answer["answer"]], answer["answer"]
     for citation in answer["citations"]:

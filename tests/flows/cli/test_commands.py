@@ -142,5 +142,5 @@ def test_a_second_ingest_does_nothing_and_makes_no_run(library, cheap_documents)
 
 def test_an_estimate_does_nothing(home, cheap_documents):
     estimate = said("ingest", cheap_documents, "--estimate", home=home)
-    assert estimate["documents"] == len(CHEAP) and estimate["seconds"] > 0
+    assert estimate["documents"] == len(CHEAP) and estimate["seconds"] > 0 and set(estimate["calls_of_a_question"].values()) == {0}
     assert not (home / "corpora").exists()
