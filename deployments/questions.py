@@ -33,14 +33,13 @@ from websockets.exceptions import WebSocketException
 
 from deployments.children import say_ready
 from deployments.declared import declared_deployment
-from deployments.front_door import web_app
-from deployments.intake import Intake, say
-from deployments.question_settings import listen, required_token, room
-from deployments.runs_here import RunsHere
 from flows.ask_deployed import AT_ONCE
-from flows.cli.ask_server_commands import address
 from flows.prefect_runs.interruption import end_all_work
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
+from flows.service.app import web_app
+from flows.service.intake import Intake, say
+from flows.service.listening import address, listen, required_token, room
+from flows.service.runs_here import RunsHere
 from storage.codec import without_sign_in
 from storage.errors import ExpectedError
 from tasks.address import address_of

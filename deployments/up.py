@@ -19,14 +19,13 @@ from typing import TextIO
 
 from deployments.children import ALONE, Child, adopt_orphans, children_of, end_all, kill_all, start
 from deployments.named_inputs import named_input
-from deployments.question_settings import check_question_settings
-from flows.cli.ask_server_commands import USUAL_ADDRESS
 from flows.prefect_runs.server import (
     SERVER_BYTES,
     prepare_environment,
     require_configured_server,
     server_is_configured,
 )
+from flows.service.listening import USUAL_ADDRESS, check_question_settings
 from storage.errors import ExpectedError
 from storage.locations import home, prefect_folder
 from storage.lock import taken

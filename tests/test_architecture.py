@@ -17,6 +17,7 @@ SOURCES = {
 ORDER = """
 deployments
 flows.cli
+flows.service
 flows.evaluate
 flows.evolve
 flows.ingest flows.maintain flows.ask_deployed
@@ -62,8 +63,8 @@ IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai"
 MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "onnx"}
 INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.evolve", "flows.ingest", "flows.maintain",
                 "flows.prefect_runs.corpus_pages", "flows.prefect_runs.labels", "flows.prefect_runs.pages",
-                "deployments.automations", "deployments.declared", "deployments.intake",
-                "deployments.questions", "deployments.runs_here", "deployments.serve"}  # fmt: skip
+                "deployments.automations", "deployments.declared", "flows.service.intake",
+                "deployments.questions", "flows.service.runs_here", "deployments.serve"}  # fmt: skip
 """Imported where a run is at work already: they may import Prefect at once, all others where they need it."""
 
 

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flows.display.output import CommandError, Output
-from tasks.address import address_of, host_and_port
+from flows.service.listening import address
+from tasks.address import address_of
 
 if TYPE_CHECKING:
     from tasks.settings.ask import AskSettings
 
-USUAL_ADDRESS = "127.0.0.1:4280"
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 3_600.0
 """A question that a model reads takes minutes, and the service has deadlines of its own: this one is for a machine that is gone."""
@@ -26,16 +26,6 @@ ANSWER_SECONDS = 3_600.0
 
 class ServiceFullError(CommandError):
     """The query service takes no more questions in for a moment."""
-
-
-def address() -> tuple[str, int]:
-    """Return where the query service is, or is to be; raise CommandError for what is no HOST:PORT."""
-    named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
-    meant = host_and_port(named)
-    if meant is None or not meant[0]:
-        remedy = f"set it to an address such as {USUAL_ADDRESS} or [::1]:4280"
-        raise CommandError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
-    return meant
 
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 import yaml
 
-from flows.cli.ask_server_commands import USUAL_ADDRESS
+from flows.service.listening import USUAL_ADDRESS
 
 ROOT = Path(__file__).parents[2]
 DEPLOYMENTS = ROOT / "deployments"

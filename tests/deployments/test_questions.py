@@ -5,9 +5,9 @@ import socket
 
 import pytest
 
-from deployments.question_settings import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
 from deployments.questions import staying, warmed_up
 from flows.display.output import CommandError
+from flows.service.listening import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
 from tests.hung_corpus import HungCorpus
 
 

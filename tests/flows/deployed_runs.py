@@ -145,7 +145,7 @@ async def error_of(asking):
 
 async def news_of(asked):
     """Return what was heard of a question that is answered in a run, and the notes of its answer."""
-    from deployments.news import News
+    from flows.service.news import News
 
     news = [event.words async for event in News(asked).newest()]
     return news, (await asked.waited_for())[0]["notes"]
@@ -158,9 +158,9 @@ async def served(client):
 
     from deployments import runs_here
     from deployments.declared import declared_deployment
-    from deployments.intake import Intake
     from deployments.questions import POOL, ResidentWorker
-    from deployments.runs_here import RunsHere
+    from flows.service.intake import Intake
+    from flows.service.runs_here import RunsHere
     from tasks.asking.request import AskRequest
 
     runs_here.SETTLE_SECONDS = 0.2
@@ -239,7 +239,7 @@ async def killed(client, service, deployment):
     """Leave a run of this service and one of another at work, and have this one begin again."""
     from prefect.states import Running
 
-    from deployments.runs_here import LABEL
+    from flows.service.runs_here import LABEL
 
     for address in ("here", "there"):
         run = await client.create_flow_run_from_deployment(

@@ -6,9 +6,10 @@ import threading
 
 import pytest
 
-from flows.cli.ask_server_commands import address, ask_service
+from flows.cli.ask_server_commands import ask_service
 from flows.cli.main import main
 from flows.display.output import CommandError
+from flows.service.listening import address
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import AskRequest
 from tests.flows.service_worlds import service, slowly_in_reverse

@@ -16,10 +16,10 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import ValidationError
 
-from deployments.intake import RETRY_SECONDS, FullError, Intake
-from deployments.news import News
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
+from flows.service.intake import RETRY_SECONDS, FullError, Intake
+from flows.service.news import News
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError

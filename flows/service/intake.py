@@ -15,7 +15,6 @@ from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from prefect.states import Cancelled, Crashed
 
-from deployments.runs_here import ELSEWHERE, RunsHere, in_short
 from flows.ask_deployed import (
     Answers,
     Asked,
@@ -29,6 +28,7 @@ from flows.ask_deployed import (
 )
 from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
+from flows.service.runs_here import ELSEWHERE, RunsHere, in_short
 from storage.codec import without_sign_in
 from tasks.asking.request import AskRequest
 from tasks.events import QueueSeen, emit

@@ -14,14 +14,14 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from deployments.front_door import web_app
-from deployments.news import News
 from flows.ask_deployed import Asked, asked_here
+from flows.service.app import web_app
+from flows.service.news import News
 from tasks.events import DraftGrown, QuestionRefused, QueueSeen, Refusal, StageReached, emit, subscribed
 from tasks.models.chat import stream
 from tasks.watching.json_log import logging_to
 from tests.chat_server import chat_server
-from tests.deployments.test_front_door import QUESTION, WEIGHT, error, intake
+from tests.flows.service.test_app import QUESTION, WEIGHT, error, intake
 from tests.scripted_answers import Reader, path_answer, whole_answer
 
 FACT = "163"

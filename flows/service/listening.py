@@ -3,13 +3,23 @@
 import os
 import socket
 
-from flows.cli.ask_server_commands import address
 from flows.display.output import CommandError
-from tasks.address import address_of, is_this_machine
+from tasks.address import address_of, host_and_port, is_this_machine
 
+USUAL_ADDRESS = "127.0.0.1:4280"
 USUAL_ROOM, MOST_ROOM = 64, 512
 """Questions inside, those that wait included. The last waits for seconds then; a longer wait is worse than a refusal. Each may
 keep a thread while its corpus is fetched: more than a process should have."""
+
+
+def address() -> tuple[str, int]:
+    """Return where the query service is, or is to be; raise CommandError for what is no HOST:PORT."""
+    named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
+    meant = host_and_port(named)
+    if meant is None or not meant[0]:
+        remedy = f"set it to an address such as {USUAL_ADDRESS} or [::1]:4280"
+        raise CommandError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
+    return meant
 
 
 def check_question_settings() -> None:

@@ -17,13 +17,13 @@ from prefect.exceptions import Abort, PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
-from deployments.front_door import LARGEST_BODY, refusal, web_app
-from deployments.intake import AT_A_TIME, Intake
-from deployments.runs_here import RunsHere
 from flows.ask import ask
 from flows.ask_deployed import QuestionStoppedError, ask_pages, asked_here, still_shown
 from flows.cli.main import main
 from flows.display.output import CommandError
+from flows.service.app import LARGEST_BODY, refusal, web_app
+from flows.service.intake import AT_A_TIME, Intake
+from flows.service.runs_here import RunsHere
 from storage.locations import LocationError
 from storage.system import DiskFullError
 from tasks.asking.request import AskRequest
@@ -101,7 +101,7 @@ def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_not
 
 
 def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, monkeypatch):
-    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.3)
+    monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as hung:
         door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
         (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
@@ -159,7 +159,7 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(s
 
 
 def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_is_settled(small, monkeypatch):
-    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.1)
+    monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.1)
     service, run, made, settled = intake(), uuid4(), asyncio.Event(), []
 
     async def create(*_given, **_more):
@@ -211,8 +211,8 @@ def notes_of_asking(server, monkeypatch, *, patience, together):
         service = Intake(server, uuid4(), together)
         return await asyncio.gather(*(service.ask(AskRequest(questions=(f"{number}?",))) for number in range(together)))
 
-    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", patience)
-    monkeypatch.setattr("deployments.intake.answers_of", without_prefect)
+    monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", patience)
+    monkeypatch.setattr("flows.service.intake.answers_of", without_prefect)
     return [answer["notes"] for (answer,) in asyncio.run(world())]
 
 
@@ -249,7 +249,7 @@ def test_a_run_that_cannot_begin_is_settled_in_words_and_none_ends_what_waits_fo
         monkeypatch.setattr(service.runs, "settle", lambda _run, state: settled.append((state.name, state.message)))
         with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
             await service.answer_run(run)
-        monkeypatch.setattr("deployments.runs_here.run_flow_async", aborted)
+        monkeypatch.setattr("flows.service.runs_here.run_flow_async", aborted)
         assert await service.runs.run(ask_pages, run, {}) is None
         return settled
 
