@@ -1,32 +1,26 @@
 """Where questions come in over HTTP.
 
-POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it
-goes, as server-sent events. /v1 is what clients of OpenAI speak. GET /answers/ID/report?corpus=NAME gives an answer's page;
-GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
+/ is the page for people, with the answers' own pages under /answers. POST /ask takes an AskRequest as JSON and gives
+`{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it goes, as server-sent events. /v1 is for clients of
+OpenAI. GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from flows.display.output import CommandError
-from flows.service import openai_protocol
+from flows.service import openai_protocol, pages
 from flows.service.intake import Intake
 from flows.service.news import News
 from flows.service.received import HEALTH, checked, error_of, received, refusal, require_welcome
-from storage.artifacts import kept_artifacts
-from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
-from storage.locations import corpus_location
-from storage.runs.answers import find_answer
 from tasks.asking.request import AskRequest
 from tasks.events import DraftGrown
-from tasks.report.write import render_report
 
 ASK, STREAM = "/ask", "/ask/stream"
 MOST_QUESTIONS = 64
@@ -36,16 +30,14 @@ MOST_QUESTIONS = 64
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     app = FastAPI(title="FlowReader", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.intake = intake
+    app.include_router(pages.router)
+    app.mount("/static", pages.static)
     app.include_router(openai_protocol.router)
     app.post(STREAM, response_class=EventSourceResponse)(tell)
 
     @app.post(ASK)
     async def ask(request: Request) -> Response:
         return JSONResponse({"answers": await intake.ask(await request_in(request))})
-
-    @app.get("/answers/{answer_id}/report")
-    async def report(answer_id: str, corpus: str = "default") -> Response:
-        return HTMLResponse(await asyncio.to_thread(report_of, answer_id, corpus))
 
     @app.get(HEALTH)
     async def health() -> dict[str, int]:
@@ -94,13 +86,6 @@ async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[Server
 
 def sent(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(event=event, raw_data=json.dumps(value))
-
-
-def report_of(answer_id: str, corpus: str) -> str:
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
-        return render_report(answer, snapshot, kept_artifacts()).html
 
 
 async def request_in(request: Request) -> AskRequest:

@@ -15,7 +15,7 @@ from storage.errors import ExpectedError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, Refusal, emit
 
-HEALTH = "/health"
+HEALTH, JSON = "/health", "application/json"
 LARGEST_BODY = 1_000_000
 
 T = TypeVar("T", bound=BaseModel)
@@ -46,13 +46,13 @@ def require_welcome(request: Request, token: str) -> None:
         )
 
 
-async def received(request: Request) -> bytes:
-    """Return the JSON that was sent; raise CommandError where it is none by its header, or too much."""
-    if request.headers.get("Content-Type", "").split(";")[0].strip() != "application/json":
-        # What a page of the web may send without asking first is never this.
-        raise CommandError(
-            "a question is JSON", request.headers.get("Content-Type", ""), "send it with Content-Type: application/json"
-        )
+async def received(request: Request, kind: str = JSON) -> bytes:
+    """Return what was sent; raise CommandError where it is of another kind by its header, or too much.
+
+    What a page of the web may send without asking first is never JSON.
+    """
+    if (given := request.headers.get("Content-Type", "")).split(";")[0].strip() != kind:
+        raise CommandError(f"a question comes as {kind}", given, f"send it with Content-Type: {kind}")
     body = b""
     async for part in request.stream():
         body += part
@@ -84,6 +84,10 @@ def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
         emit(QuestionRefused(reason))
     shown = CommandError.from_error(error)
     return {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
+
+
+def status_of(error: Exception) -> int:
+    return _kind(error)[1]
 
 
 REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {

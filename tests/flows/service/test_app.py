@@ -278,7 +278,7 @@ def test_a_wrong_request_is_refused_by_its_field(body, what):
 
 
 def test_what_is_no_json_is_refused():
-    assert "JSON" in error(client().post("/ask", content=b"a=1", headers={"Content-Type": "text/plain"}), 400)["what"]
+    assert "json" in error(client().post("/ask", content=b"a=1", headers={"Content-Type": "text/plain"}), 400)["what"]
     assert error(client().post("/ask", content=b"{", headers={"Content-Type": "application/json"}), 400)["what"]
 
 
