@@ -3,6 +3,7 @@
 Nothing is streamed that is not proven: while an answer is found, comments tell how it goes, and then it comes whole.
 """
 
+import asyncio
 import json
 import re
 import time
@@ -114,7 +115,7 @@ async def chat(request: Request) -> Response:
     if (told := own_task(question)) is not None:
         reply = Completion(wanted.model, began, told)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
-    model(wanted.model)
+    await asyncio.to_thread(model, wanted.model)
     news = News(request.app.state.intake.take_in(wanted.asked()))
     headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
     page = f"{str(request.base_url).rstrip('/')}/answers"
