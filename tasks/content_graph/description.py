@@ -214,15 +214,8 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
 def _call(
     group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
 ) -> ChatCall[D]:
-    call = listed_call(
-        asking.document_id,
-        named(group, asking.name),
-        prompt,
-        pieces,
-        form,
-        words=str(asking.settings.summary_words),
-        keywords=str(asking.settings.model.keywords),
-    )
+    words, keywords = str(asking.settings.summary_words), str(asking.settings.model.keywords)
+    call = listed_call(asking.document_id, named(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
     return replace(call, images=images)
 
 

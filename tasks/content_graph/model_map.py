@@ -65,15 +65,9 @@ class MapCalls:
     def call(self, group: Sequence[int]) -> ChatCall[MapNotes]:
         """Return the call about some pages, or some sections."""
         entries, kind = [self.entries[place] for place in group], KINDS[self.entries[group[0]].id[0]]
-        return listed_call(
-            self.document_id,
-            named([int(entry.id[1:]) for entry in entries], self.name, kind),
-            load_prompt(f"{kind}_notes"),
-            [Piece(entry.id, self._shown(entry)) for entry in entries],
-            MapNotes,
-            purpose="map",
-            words=str(self.settings.summary_words),
-        )
+        item, words = named([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
+        pieces = [Piece(entry.id, self._shown(entry)) for entry in entries]
+        return listed_call(self.document_id, item, load_prompt(f"{kind}_notes"), pieces, MapNotes, purpose="map", words=words)
 
     def _shown(self, entry: Entry) -> str:
         below = (self.entries[place] for place in entry.under)
