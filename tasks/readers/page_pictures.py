@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, kept_artifacts
+from storage.corpus.snapshot import Snapshot
 from storage.records.documents import DocumentRecord, DocumentState, Page, PageKey
 from storage.system import open_plain
 from tasks.asking.calls import call_book
-from tasks.asking.question import AskContext
 from tasks.finding.plan import real_path
 from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page
@@ -31,12 +31,10 @@ class NoPictureError(LookupError):
     """A page, or an element, of which no picture can be had; the message says why, in words for whoever reads."""
 
 
-def page_images(keys: Sequence[PageKey], context: AskContext) -> dict[PageKey, bytes]:
+def page_images(keys: Sequence[PageKey], snapshot: Snapshot) -> dict[PageKey, bytes]:
     """Return the pictures of these pages that can be had, as PNG or JPEG; what cannot be drawn is noted once."""
-    documents = {record.id: record for record in context.snapshot.documents()}
-    pages = {
-        (page.document_id, page.number): page for document in {key[0] for key in keys} for page in context.snapshot.pages(document)
-    }
+    documents = {record.id: record for record in snapshot.documents()}
+    pages = {(page.document_id, page.number): page for document in {key[0] for key in keys} for page in snapshot.pages(document)}
     found, artifacts = dict[PageKey, bytes](), kept_artifacts()
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         for key in keys:
