@@ -2,7 +2,8 @@
 
     vllm serve Qwen/Qwen2.5-VL-3B-Instruct --enable-lora --lora-modules page-rater=ADAPTER
 
-serves it under the name page-rater. It learns the reply alone, to the prompt by which `walk` has a page rated.
+serves it, and FLOWREADER_RATER_BASE_URL with FLOWREADER_RATER_MODEL=page-rater have `walk` ask it to rate pages. It learns the
+reply alone, to the prompt by which `walk` asks.
 """
 
 from __future__ import annotations

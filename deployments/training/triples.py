@@ -25,10 +25,11 @@ from tasks.asking.records import Duty
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import Form, characters
+from tasks.models.endpoints import required_chat_endpoint
 from tasks.readers.forms import MOST_CHARACTERS, RatedPage, model_words
 from tasks.readers.page_pictures import page_images
 from tasks.readers.walk import page_piece, rating_of
-from tasks.reading.choice import chat_server_of, open_reader
+from tasks.reading.choice import open_reader
 from tasks.reading.model import ModelReader
 from tasks.settings.ask import load_settings
 from tasks.settings.base import changed
@@ -176,6 +177,7 @@ def drawn(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[
 def make_triples(order: argparse.Namespace, output: Output) -> None:
     """Ask about pages, batch by batch, and write what is kept; what ends the run leaves all replies for the same command."""
     check_environment()
+    server = required_chat_endpoint("a chat model is to write triples", otherwise="learn from triples that were written before")
     if (order.out / TABLE).exists():
         raise TrainingError(f"{str(order.out)!r} holds triples already, and people's choice of them; name another folder")
     (order.out / PICTURES).mkdir(parents=True, exist_ok=True)
@@ -189,7 +191,7 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
         ) as place,
         working_at(place),
         counting_calls("", bounds, require_model=True) as book,
-        open_reader(chat_server_of(settings), settings, snapshot) as reader,
+        open_reader(server, settings, snapshot) as reader,
     ):
         assert isinstance(reader, ModelReader)
         records = documents_allowed(snapshot, order.not_in, output)

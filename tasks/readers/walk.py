@@ -120,22 +120,22 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
 
 def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
     """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
-    opened = walk.beam.open.tolist()
+    opened, rater = walk.beam.open.tolist(), context.reader.rater
     asked = opened[: max(0, context.settings.walk.rated - int(walk.beam.visited.sum()))]
     pieces = []
     for page, nodes in zip(asked, walk.pages.in_reading_order(asked, graph, context), strict=True):
         (place,) = walk.pages.places([page], context)
         pieces.append(page_piece(place.document.name, place.page, graph.columns["search_text"][nodes]))
     ratings: list[float | None]
-    if context.reader.short:
+    if rater.short:
         short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
-        ratings = [None if own is None else float(own.root) for own in context.reader.do(question, short)]
+        ratings = [None if own is None else float(own.root) for own in rater.do(question, short)]
     else:
         keys = [walk.pages.keys[page] for page in asked]
-        images = page_images(keys, context.snapshot) if context.reader.sees and not call_book.get().over else {}
+        images = page_images(keys, context.snapshot) if rater.sees and not call_book.get().over else {}
         pictures = [(images[key],) if key in images else () for key in keys]
         whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
-        ratings = [None if own is None else float(own.relevance) for own in context.reader.do(question, whole)]
+        ratings = [None if own is None else float(own.relevance) for own in rater.do(question, whole)]
     return [*ratings, *[None] * (len(opened) - len(asked))]
 
 

@@ -100,10 +100,15 @@ class ModelReader:
     name: str = "model"
     judged: bool = True
     short: bool = False
+    rated_by: ModelReader | None = None
 
     @property
     def model(self) -> str:
-        return self.context.model.name
+        return self.context.model.name + (f", pages rated by {self.rated_by.model}" if self.rated_by else "")
+
+    @property
+    def rater(self) -> ModelReader:
+        return self.rated_by or self
 
     @property
     def sees(self) -> bool:

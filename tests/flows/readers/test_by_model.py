@@ -17,9 +17,23 @@ from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
+from tasks.models.chat.errors import UnknownModelError
+from tasks.models.endpoints import Endpoint
+from tasks.reading.choice import open_reader
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
-from tests.chat_server import Misbehaviour, sometimes
-from tests.scripted_answers import Reader, forms, model_settings, of_form, passages_of, path_answer, pieces_of, question_of, read_by
+from tests.chat_server import Misbehaviour, chat_server, sometimes
+from tests.scripted_answers import (
+    IMPATIENT,
+    Reader,
+    forms,
+    model_settings,
+    of_form,
+    passages_of,
+    path_answer,
+    pieces_of,
+    question_of,
+    read_by,
+)
 from tests.storage.worlds import document_id
 
 FOUR = ("plan", "agent", "map", "walk")
@@ -194,6 +208,34 @@ def test_pages_that_are_kept_as_pictures_are_rated_by_them_where_the_model_sees(
         answer_at(place, BLADE, reader="walk")
     shown = {pieces_of(request)[0][0]: len(request.images) for request in of_form(server, "RatedPage")}
     assert shown == {f"page {number}": int(sees and number == 1) for number in range(1, 10)}
+
+
+def test_pages_are_rated_by_the_model_that_is_named_for_it_and_all_else_is_asked_of_the_chat_model(context):
+    settings = model_settings(walk={"everything": True})
+    with (
+        chat_server(Reader(FACTS)) as chat,
+        chat_server(Reader({}, instead=ALL_FORMS), models=("base", "page-rater")) as small,
+        open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url, "page-rater")), settings, context.snapshot) as reader,
+    ):
+        answer = answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+        assert reader.model == "scripted, pages rated by page-rater"
+    assert forms(chat) == {"PathAnswer": 1} and forms(small) == {"RatedPage": 9}
+    assert {request.body["model"] for request in small.requests} == {"page-rater"}
+    assert answer.models["chat"] == "page-rater, scripted" and answer.answer == "20 metres"
+
+
+def test_a_rater_spends_of_the_same_budget_and_one_that_is_not_there_is_named_as_what_it_is(context):
+    settings = model_settings(walk={"everything": True}, models={"budget": {"calls": 5}, "retries": IMPATIENT["retries"]})
+    with chat_server(Reader(FACTS, instead=ALL_FORMS)) as chat, chat_server(Reader({}, instead=ALL_FORMS)) as small:
+        with open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url)), settings, context.snapshot) as reader:
+            answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+        assert (chat.calls, small.calls) == (0, 5)
+        missing = Endpoint(chat.base_url, rater=Endpoint(small.base_url, "another"))
+        with (
+            pytest.raises(UnknownModelError, match=r"has no model 'another'.*set FLOWREADER_RATER_MODEL"),
+            open_reader(missing, settings, context.snapshot),
+        ):
+            pass
 
 
 def everything(request):
