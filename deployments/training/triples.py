@@ -37,6 +37,8 @@ from tasks.settings.environment import check_environment
 
 TARGETS, TOLERANCE = 5, 1
 """A rating may miss its target by so much (the paper)."""
+UNANSWERED = 2
+"""Of a page that is to be rated so, or lower, nothing answers the question."""
 GOOD = 4
 """Of a page that is rated so a neighbour is rated, too: what a walk meets is mostly near a page that answers."""
 BATCH = 20
@@ -56,6 +58,11 @@ class Draw:
     target: int
     focus: str
 
+    @property
+    def wanted(self) -> str:
+        """What the prompt says of it; what is not on the page is about none of its parts."""
+        return f"{self.target}, about {FOCI[self.focus]}" if self.target > UNANSWERED else str(self.target)
+
 
 @dataclass(frozen=True, slots=True)
 class Engine:
@@ -73,7 +80,7 @@ class Engine:
         for draw in draws:
             duty = ratings[draw.page]
             writing = Duty("triple_question", f"the question for {duty.item}", WrittenQuestion, duty.pieces, _wrong, duty.pictures)
-            calls.append(self.reader.duty_call(f"{draw.target}, about {FOCI[draw.focus]}", writing))
+            calls.append(self.reader.duty_call(draw.wanted, writing))
         written = [
             Triple(model_words(reply.question), model_words(reply.answer), draw.target, self._name(draw.page), *draw.page)
             for draw, reply in zip(draws, self.reader.context.ask(calls), strict=True)

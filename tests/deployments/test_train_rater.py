@@ -28,6 +28,15 @@ SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 HURRIED = Recipe(rate=0.02, accumulation=4, epochs=3)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Threads of so small a model wait for each other, and on a busy machine for long."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def tokenizer():
     """A token for each byte, and those signs of Qwen2.5-VL that its chat has."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -125,24 +134,24 @@ def test_it_learns_a_little_and_what_it_learned_is_saved_loaded_and_changes_what
     pupil = open_pupil(str(reading_model), tmp_path, HURRIED)
     learned = {name.split(".")[-4] for name, weights in pupil.model.named_parameters() if weights.requires_grad}
     assert learned == {*(f"{part}_proj" for part in "qkvo"), "gate_proj", "up_proj", "down_proj"}
-    before = pupil.mean_loss(triples())
+    before = pupil.mean_loss(triples()[:2])
     found = losses(pupil, triples())
     assert len(found) == 6 and all(map(math.isfinite, found)) and found[-1] < found[0]
-    after = pupil.mean_loss(triples())
+    after = pupil.mean_loss(triples()[:2])
     assert after < before - 0.2
     pupil.model.save_pretrained(tmp_path / "adapter")
     from transformers import AutoModelForCausalLM
 
     base = AutoModelForCausalLM.from_pretrained(reading_model)
     again = replace(pupil, model=base)
-    assert again.mean_loss(triples()) == pytest.approx(before, abs=1e-5)
+    assert again.mean_loss(triples()[:2]) == pytest.approx(before, abs=1e-5)
     tuned = peft.PeftModel.from_pretrained(base, tmp_path / "adapter")
-    assert replace(pupil, model=tuned).mean_loss(triples()) == pytest.approx(after, abs=1e-5)
+    assert replace(pupil, model=tuned).mean_loss(triples()[:2]) == pytest.approx(after, abs=1e-5)
 
 
 def test_the_same_seed_learns_the_same(reading_model, tmp_path):
     first, second, other = (
-        losses(open_pupil(str(reading_model), tmp_path, recipe), triples()[:4], recipe)
+        losses(open_pupil(str(reading_model), tmp_path, recipe), triples()[:3], replace(recipe, accumulation=1, epochs=1))
         for recipe in (HURRIED, HURRIED, replace(HURRIED, seed=5))
     )
     assert first == second != other

@@ -36,7 +36,7 @@ def document(name, pages=6):
 def writes(request):
     """Write a question that says how it is to be rated, and rate it so."""
     if request.form == "WrittenQuestion":
-        target = re.search(r"of the rating: (\d), about", request.prompt)[1]
+        target = re.search(r"of the rating: (\d)", request.prompt)[1]
         return {"question": f"What is it, {target}?\n{pieces_of(request)[0][1][-20:]}", "answer": "metres"}
     return {"needed": "the metres", "relevance": int(re.search(r"What is it, (\d)", question_of(request))[1])}
 
@@ -78,6 +78,7 @@ def test_pages_are_drawn_evenly_over_documents_and_targets_even_to_one():
     targets = Counter(draw.target for draw in draws)
     assert set(targets) == {1, 2, 3, 4, 5} and max(targets.values()) - min(targets.values()) <= 1
     assert draws == drawn(foci, 33, seed=3) != drawn(foci, 33, seed=4)
+    assert Draw(("a", 1), 3, "table").wanted == "3, about a table on it" and Draw(("a", 1), 2, "table").wanted == "2"
     assert len(drawn(foci, 1000, seed=3)) == 62 and all(isinstance(draw, Draw) for draw in draws)
 
 
