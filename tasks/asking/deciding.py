@@ -19,6 +19,7 @@ EVALUATING = (
     "tasks/evaluation/**/*.py",
     "tasks/report/*.*",
     "tasks/prompts/judge_answer.md",
+    "tasks/prompts/triple_question.md",
     "tasks/algorithms/metrics/*.py",
 )
 """What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""

@@ -178,6 +178,11 @@ class PathReader(Protocol):
         """Whether pictures are of use to it."""
         ...
 
+    @property
+    def rater(self) -> "PathReader":
+        """What rates pages for it: another model where one is named, else itself."""
+        ...
+
     def keywords(self, question: str) -> Sequence[str]: ...
 
     def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:

@@ -1,4 +1,4 @@
-"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_* and _CHAT_*; and which model a server has for us."""
+"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*; and which model a server has."""
 
 import json
 import os
@@ -23,18 +23,21 @@ class EndpointError(ExpectedError, ValueError):
 class Endpoint:
     """A server behind the OpenAI protocol; without a `model` it is the one that the server names. The key is never shown.
 
-    `weights` is the file of a model that we run on this machine ourselves, at whatever address.
+    `weights` is the file of a model that we run on this machine ourselves, at whatever address. `rater` is where pages are rated
+    for a chat model that does not do it.
     """
 
     base_url: str
     model: str = ""
     api_key: str = field(default="", repr=False)
     weights: str = ""
+    rater: "Endpoint | None" = None
 
     @property
     def identity(self) -> str:
         """What stays the same when it is started again."""
-        return self.weights or self.base_url
+        own = self.weights or self.base_url
+        return f"{own}, rated by {self.rater.model!r} of {self.rater.base_url}" if self.rater else own
 
 
 def embedding_endpoint() -> Endpoint | None:
@@ -57,6 +60,12 @@ def second_endpoint(model: str) -> Endpoint | None:
 def chat_endpoint() -> Endpoint | None:
     """Return the configured chat server, or None where no model reads."""
     return _endpoint("FLOWREADER_CHAT")
+
+
+def with_rater(chat: Endpoint) -> Endpoint:
+    """Return the chat server with what rates pages, where the environment names that: another model of it, or another server."""
+    model, elsewhere = (os.environ.get(f"FLOWREADER_RATER_{name}", "").strip() for name in ("MODEL", "BASE_URL"))
+    return replace(chat, rater=replace(chat, model=model) if model and not elsewhere else _endpoint("FLOWREADER_RATER"))
 
 
 def required_chat_endpoint(wanted: str, *, otherwise: str) -> Endpoint:

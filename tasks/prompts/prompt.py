@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -81,6 +81,12 @@ def fence(pieces: Iterable[Piece], *, plain: bool = False) -> Fenced:
     mark = _mark([piece.text for piece in shown], plain=plain)
     lines = [f"{mark} {piece.heading}\n{piece.text}" for piece in shown]
     return Fenced(mark, "\n".join([*lines, f"{mark} end"]))
+
+
+def filled(prompt: Prompt, question: str, pieces: Sequence[Piece], *, plain: bool = False) -> str:
+    """Return the whole text of a prompt about a question; the pieces, if there are any, stand fenced in its material."""
+    fenced = fence(pieces, plain=plain)
+    return prompt.fill(question=question, **({"mark": fenced.mark, "material": fenced.text} if pieces else {}))
 
 
 def cut(text: str, characters: int) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts
+from storage.corpus.snapshot import Snapshot
 from storage.records.documents import DocumentRecord, DocumentState, Modality, Page, PageKey
 from storage.system import open_plain
 from tasks.asking.calls import call_book
@@ -34,12 +35,10 @@ class NoPictureError(LookupError):
     """A page, or an element, of which no picture can be had; the message says why, in words for whoever reads."""
 
 
-def page_images(keys: Sequence[PageKey], context: AskContext) -> dict[PageKey, bytes]:
+def page_images(keys: Sequence[PageKey], snapshot: Snapshot) -> dict[PageKey, bytes]:
     """Return the pictures of these pages that can be had, as PNG or JPEG; what cannot be drawn is noted once."""
-    documents = {record.id: record for record in context.snapshot.documents()}
-    pages = {
-        (page.document_id, page.number): page for document in {key[0] for key in keys} for page in context.snapshot.pages(document)
-    }
+    documents = {record.id: record for record in snapshot.documents()}
+    pages = {(page.document_id, page.number): page for document in {key[0] for key in keys} for page in snapshot.pages(document)}
     found, artifacts = dict[PageKey, bytes](), kept_artifacts()
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         for key in keys:
@@ -67,7 +66,7 @@ def show_pages(
             return []
         return list(dict.fromkeys((node.document_id, node.page) for node in text.nodes))[:most]
 
-    images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context)
+    images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context.snapshot)
     return tuple(replace(text, pages={key: images[key] for key in wanted(text) if key in images}) for text in texts)
 
 

@@ -1,5 +1,6 @@
 """`walk`: from the pages nearest to the question to their neighbours, each rated by how much of what is asked stands on it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,8 @@ from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
 from tasks.routing.paths import ChosenPath
 from tasks.routing.way import Way
 
+RATING = "rate_page"
+"""The prompt by which a model rates a page, unless it is a small one."""
 MISFIT = 0.5
 """What is left of the share of a page without the number, date or name that is asked for."""
 PAGE_CHARACTERS = 4_000
@@ -117,26 +120,32 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
 
 def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
     """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
-    opened = walk.beam.open.tolist()
+    opened, rater = walk.beam.open.tolist(), context.reader.rater
     asked = opened[: max(0, context.settings.walk.rated - int(walk.beam.visited.sum()))]
     pieces = []
     for page, nodes in zip(asked, walk.pages.in_reading_order(asked, graph, context), strict=True):
-        text = "\n".join((walk.pages.places([page], context)[0].document.name, *graph.columns["search_text"][nodes]))
-        pieces.append(Piece(f"page {walk.pages.numbers[page]}", cut(text, PAGE_CHARACTERS)))
+        (place,) = walk.pages.places([page], context)
+        pieces.append(page_piece(place.document.name, place.page, graph.columns["search_text"][nodes]))
     ratings: list[float | None]
-    if context.reader.short:
+    if rater.short:
         short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
-        ratings = [None if own is None else float(own.root) for own in context.reader.do(question, short)]
+        ratings = [None if own is None else float(own.root) for own in rater.do(question, short)]
     else:
         keys = [walk.pages.keys[page] for page in asked]
-        images = page_images(keys, context) if context.reader.sees and not call_book.get().over else {}
+        images = page_images(keys, context.snapshot) if rater.sees and not call_book.get().over else {}
         pictures = [(images[key],) if key in images else () for key in keys]
-        whole = [
-            Duty("rate_page", f"the rating of {piece.heading}", RatedPage, (piece,), pictures=picture)
-            for piece, picture in zip(pieces, pictures, strict=True)
-        ]
-        ratings = [None if own is None else float(own.relevance) for own in context.reader.do(question, whole)]
+        whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
+        ratings = [None if own is None else float(own.relevance) for own in rater.do(question, whole)]
     return [*ratings, *[None] * (len(opened) - len(asked))]
+
+
+def page_piece(document: str, number: int, texts: Iterable[str]) -> Piece:
+    """Return a page as who rates it is shown it: the document's name, and what is read in order."""
+    return Piece(f"page {number}", cut("\n".join((document, *texts)), PAGE_CHARACTERS))
+
+
+def rating_of(piece: Piece, pictures: Sequence[bytes]) -> Duty[RatedPage]:
+    return Duty(RATING, f"the rating of {piece.heading}", RatedPage, (piece,), pictures=tuple(pictures))
 
 
 @question_step("choose-pages", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)

@@ -53,7 +53,7 @@ def gathered(
     synthesis = findings.synthesis
     probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
-    models |= {"chat": calls.made[0].model} if calls.made else {}
+    models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
     return Answer(
         answer_id=answer_id,

@@ -100,10 +100,15 @@ class ModelReader:
     name: str = "model"
     judged: bool = True
     short: bool = False
+    rated_by: ModelReader | None = None
 
     @property
     def model(self) -> str:
-        return self.context.model.name
+        return self.context.model.name + (f", pages rated by {self.rated_by.model}" if self.rated_by else "")
+
+    @property
+    def rater(self) -> ModelReader:
+        return self.rated_by or self
 
     @property
     def sees(self) -> bool:
@@ -122,22 +127,23 @@ class ModelReader:
         if book.over and not book.require_model:
             return [None] * len(duties)
         late = book.duties_end is not None and time.monotonic() >= book.duties_end
-        values = [] if late else self.context.ask([self._duty_call(question, duty) for duty in duties], reads=False)
+        values = [] if late else self.context.ask([self.duty_call(question.text, duty) for duty in duties], reads=False)
         if late and LATE not in book.notes:
             book.notes.append(LATE)
         return [None if isinstance(value, ChatError) else value for value in values] if values else [None] * len(duties)
 
-    def _duty_call(self, question: Question, duty: Duty[T]) -> ChatCall[T]:
+    def duty_call(self, question: str, duty: Duty[T]) -> ChatCall[T]:
+        """Return the call of a duty: its pieces share what room the model has, and it is shown no more pictures than it takes."""
         settings = self.context.settings.reading.model
         wanted = settings.small_characters if self.short else settings.evidence_characters
-        most = self.context.most_pictures(duty.prompt, duty.form, len(duty.pictures), question=question.text)
+        most = self.context.most_pictures(duty.prompt, duty.form, len(duty.pictures), question=question)
         pictures = duty.pictures[:most]
-        room = self.context.room(duty.prompt, duty.form, wanted, question=question.text, pictures=len(pictures))
+        room = self.context.room(duty.prompt, duty.form, wanted, question=question, pictures=len(pictures))
         heads = sum(len(piece.heading) + HEAD_CHARACTERS for piece in duty.pieces)
         shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=max(0, room - heads))
         pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(duty.pieces, shares, strict=True)]
         call = self.context.call(
-            duty.prompt, duty.item, duty.form, question=question.text, pieces=pieces, check=duty.check, plain=self.short
+            duty.prompt, duty.item, duty.form, question=question, pieces=pieces, check=duty.check, plain=self.short
         )
         return replace(call, images=pictures, without_pictures=call) if pictures else call
 

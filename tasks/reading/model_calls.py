@@ -15,7 +15,7 @@ from tasks.models.chat.call import ChatCall, nothing_wrong
 from tasks.models.chat.errors import ChatEndedError, ChatError, NoMoreRepliesError
 from tasks.models.chat.forms import largest_reply
 from tasks.models.chat.request import picture_tokens, text_tokens
-from tasks.prompts.prompt import Piece, fence, load_prompt
+from tasks.prompts.prompt import Piece, filled, load_prompt
 from tasks.reading.shown import NodePictures
 from tasks.settings.ask import AskSettings
 
@@ -54,13 +54,12 @@ class ModelContext:
         draft: str = "",
     ) -> ChatCall[T]:
         """Return the call that asks by this prompt; it has the prompt's name for a purpose. What documents say is in the pieces."""
-        prompt, fenced = load_prompt(prompt_name), fence(pieces, plain=plain)
-        material = {"mark": fenced.mark, "material": fenced.text} if pieces else {}
+        prompt = load_prompt(prompt_name)
         return ChatCall(
             purpose=prompt_name,
             subject=self.owner,
             item=item,
-            prompt=prompt.fill(question=question, **material),
+            prompt=filled(prompt, question, pieces, plain=plain),
             prompt_hash=prompt.hash,
             form=form,
             max_output_tokens=largest_reply(form),

@@ -84,6 +84,10 @@ class ExtractiveReader:
     short: bool = False
     sees: bool = False
 
+    @property
+    def rater(self) -> "ExtractiveReader":
+        return self
+
     def keywords(self, _question: str) -> tuple[str, ...]:
         return ()
 

@@ -60,8 +60,9 @@ def open_chat(
     drafts: Callable[[str], None] = lambda _text: None,
     until: float | None = None,
     probe_seconds: float = PROBE_SECONDS,
+    beside: ChatModel | None = None,
 ) -> ChatModel:
-    """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
+    """Return the model of a run; close it, or use it in a `with` block. Its budget is its own, or that of the model `beside` it.
 
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
     thread, in the context that the call was asked from. A model that was never met is asked for `probe_seconds` at most what it can
@@ -74,7 +75,10 @@ def open_chat(
         service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
         raise ChatServerDownError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
-    return ChatModel(service, endpoint, settings, cache, listener, drafts)
+    model = ChatModel(service, endpoint, settings, cache, listener, drafts)
+    if beside is not None:
+        model._budget = beside._budget
+    return model
 
 
 class ChatModel:

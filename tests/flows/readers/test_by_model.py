@@ -13,9 +13,13 @@ from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
+from tasks.models.chat.errors import UnknownModelError
+from tasks.models.endpoints import Endpoint
+from tasks.reading.choice import open_reader
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
-from tests.chat_server import Misbehaviour, sometimes
+from tests.chat_server import Misbehaviour, chat_server, sometimes
 from tests.scripted_answers import (
+    IMPATIENT,
     Reader,
     forms,
     model_settings,
@@ -187,6 +191,34 @@ def test_a_walk_goes_by_the_models_ratings_and_reads_the_best_in_one_call(contex
         answer = answer_at(place, CABLE, reader="walk")
     assert forms(server) == {"RatedPage": 9, "PathAnswer": 1} and answer.usage.most_calls == 42
     assert answer.evidence_pages[0].page == 7 and answer.answer == "35 metres"
+
+
+def test_pages_are_rated_by_the_model_that_is_named_for_it_and_all_else_is_asked_of_the_chat_model(context):
+    settings = model_settings(walk={"everything": True})
+    with (
+        chat_server(Reader(FACTS)) as chat,
+        chat_server(Reader({}, instead=ALL_FORMS), models=("base", "page-rater")) as small,
+        open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url, "page-rater")), settings, context.snapshot) as reader,
+    ):
+        answer = answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+        assert reader.model == "scripted, pages rated by page-rater"
+    assert forms(chat) == {"PathAnswer": 1} and forms(small) == {"RatedPage": 9}
+    assert {request.body["model"] for request in small.requests} == {"page-rater"}
+    assert answer.models["chat"] == "page-rater, scripted" and answer.answer == "20 metres"
+
+
+def test_a_rater_spends_of_the_same_budget_and_one_that_is_not_there_is_named_as_what_it_is(context):
+    settings = model_settings(walk={"everything": True}, models={"budget": {"calls": 5}, "retries": IMPATIENT["retries"]})
+    with chat_server(Reader(FACTS, instead=ALL_FORMS)) as chat, chat_server(Reader({}, instead=ALL_FORMS)) as small:
+        with open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url)), settings, context.snapshot) as reader:
+            answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+        assert (chat.calls, small.calls) == (0, 5)
+        missing = Endpoint(chat.base_url, rater=Endpoint(small.base_url, "another"))
+        with (
+            pytest.raises(UnknownModelError, match=r"has no model 'another'.*set FLOWREADER_RATER_MODEL"),
+            open_reader(missing, settings, context.snapshot),
+        ):
+            pass
 
 
 def everything(request):

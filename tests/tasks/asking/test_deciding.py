@@ -52,9 +52,9 @@ def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
     assert reached <= set(deciding_files())
 
 
-def test_every_prompt_but_the_judge_s_is_in_the_hash():
+def test_every_prompt_but_the_judge_s_and_that_of_training_is_in_the_hash():
     prompts = set((ROOT / "tasks" / "prompts").glob("*.md"))
-    assert {path.name for path in prompts - set(deciding_files())} == {"judge_answer.md"}
+    assert {path.name for path in prompts - set(deciding_files())} == {"judge_answer.md", "triple_question.md"}
 
 
 def test_what_only_evaluates_is_not_and_each_pattern_names_something():

@@ -1,6 +1,7 @@
 """Which server the environment names, and which of its models."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from tasks.models.endpoints import (
     embedding_endpoint,
     local_embedding_model,
     same_model,
+    with_rater,
 )
 
 READERS = {"FLOWREADER_CHAT": chat_endpoint, "FLOWREADER_EMBED": embedding_endpoint}
@@ -58,6 +60,31 @@ def test_half_a_server_is_refused_by_the_missing_variable(configured, variables,
     with pytest.raises(EndpointError, match=f"set {variables}_BASE_URL as well") as refused:
         configured(**half)
     assert "sk-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("named", "rater"),
+    [
+        ({}, None),
+        ({"MODEL": " page-rater "}, Endpoint("http://chat/v1", "page-rater", "chat-key")),
+        ({"BASE_URL": "http://own/v1/"}, Endpoint("http://own/v1")),
+        ({"BASE_URL": "http://own/v1", "MODEL": "small", "API_KEY": "own-key"}, Endpoint("http://own/v1", "small", "own-key")),
+    ],
+)
+def test_pages_are_rated_by_another_model_of_the_chat_server_or_by_another_server_which_never_gets_its_key(
+    monkeypatch, named, rater
+):
+    for name, value in named.items():
+        monkeypatch.setenv(f"FLOWREADER_RATER_{name}", value)
+    chat = Endpoint("http://chat/v1", "large", "chat-key")
+    found = with_rater(chat)
+    assert found == replace(chat, rater=rater) and (found.identity == chat.identity) == (rater is None)
+
+
+def test_a_rater_named_by_its_key_alone_is_refused(monkeypatch):
+    monkeypatch.setenv("FLOWREADER_RATER_API_KEY", "own-key")
+    with pytest.raises(EndpointError, match="set FLOWREADER_RATER_BASE_URL as well"):
+        with_rater(Endpoint("http://chat/v1"))
 
 
 @pytest.mark.parametrize(
