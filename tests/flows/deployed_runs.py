@@ -156,7 +156,7 @@ async def served(client):
     from prefect import flow_engine
     from prefect.client.schemas.actions import WorkPoolCreate
 
-    from deployments import runs_here
+    from flows.service import runs_here
     from deployments.declared import declared_deployment
     from deployments.questions import POOL, ResidentWorker
     from flows.service.intake import Intake
