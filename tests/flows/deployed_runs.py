@@ -156,9 +156,9 @@ async def served(client):
     from prefect import flow_engine
     from prefect.client.schemas.actions import WorkPoolCreate
 
-    from flows.service import runs_here
     from deployments.declared import declared_deployment
     from deployments.questions import POOL, ResidentWorker
+    from flows.service import runs_here
     from flows.service.intake import Intake
     from flows.service.runs_here import RunsHere
     from tasks.asking.request import AskRequest

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+import textwrap
 
 import httpx
 import openai
 import pytest
 
+from tasks.models.process import ROOT
 from tests.asking_worlds import COAST, WEIGHT
 from tests.flows.service.test_app import client, error
 from tests.flows.service.test_stream import FACT, model_reads, served, unproven, weighed
@@ -44,6 +46,21 @@ def test_evidence_comes_with_its_sources_and_their_pages(official):
     assert all("product_page.html, page 1" in one.title for one in cited)
     page = httpx.get(cited[0].url)
     assert page.status_code == 200 and f'id="{cited[0].url.rpartition("#")[2]}"' in page.text
+
+
+def test_the_lines_of_the_documentation_print_an_answer_and_its_sources(service, capsys):
+    lines = (ROOT / "deployments" / "README.md").read_text("utf-8").split("    from openai import OpenAI\n")[1].split("\n\n")[0]
+    program = textwrap.dedent(f"    from openai import OpenAI\n{lines}")
+    for written, meant in {
+        "http://127.0.0.1:4280": service,
+        '"default"': '"small"',
+        "What was the revenue in 2024?": WEIGHT,
+    }.items():
+        assert written in program
+        program = program.replace(written, meant)
+    exec(program, {})
+    printed = capsys.readouterr().out
+    assert FACT in printed and f"{service}/answers/" in printed
 
 
 def test_a_stream_tells_how_it_goes_and_then_the_same(official, service):
