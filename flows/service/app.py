@@ -2,7 +2,7 @@
 
 POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it
 goes, as server-sent events. GET /answers/ID/report?corpus=NAME gives an answer's page;
-GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
+GET /health shows how many wait; programs speak MCP at /mcp, read-only. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
 import asyncio
@@ -14,11 +14,15 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import ValidationError
+from starlette.routing import Route
 
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from flows.service.intake import RETRY_SECONDS, FullError, Intake
+from flows.service.mcp_tools import Tools
 from flows.service.news import News
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
@@ -30,7 +34,7 @@ from tasks.asking.request import AskRequest
 from tasks.events import DraftGrown, QuestionRefused, Refusal, emit
 from tasks.report.write import render_report
 
-ASK, STREAM, HEALTH = "/ask", "/ask/stream", "/health"
+ASK, STREAM, HEALTH, MCP = "/ask", "/ask/stream", "/health", "/mcp"
 LARGEST_BODY = 1_000_000
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
@@ -45,7 +49,19 @@ class WrongHostError(CommandError):
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
-    app = FastAPI(title="FlowReader", docs_url=None, redoc_url=None, openapi_url=None)
+    by_mcp = Tools("default", intake.ask)
+    # The Host is looked at below, for every route. No sessions: a service that starts anew has lost none.
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    by_mcp.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)
+    at_mcp = Route(MCP, StreamableHTTPASGIApp(by_mcp.session_manager), methods=["POST"])
+    app = FastAPI(
+        title="FlowReader",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        routes=[at_mcp],
+        lifespan=lambda _app: by_mcp.session_manager.run(),
+    )
     app.state.intake = intake
     app.post(STREAM, response_class=EventSourceResponse)(tell)
 
