@@ -31,6 +31,7 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	else echo "to have a small model of this machine answer: $${why##*; }"; fi
 	@echo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
+	@echo "or in a browser: FLOWREADER_HOME=$(DEMO_HOME) make up, then open http://127.0.0.1:4280"
 
 up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C
 	@exec $(BIN)/python -m deployments.up

@@ -109,8 +109,8 @@ def read_apart(cluster_job: ClusterJob) -> Account:
     with working_at(place) as steps, chained() as own:
         try:
             require_same_installation(cluster_job, settings)
-            by_rules = settings.reading.analysis.by == "rules"
-            asyncio.run((make_graph if by_rules else read_pages)(cluster_job.work, tools))
+            asks_model = settings.reading.analysis.asks_model
+            asyncio.run((read_pages if asks_model else make_graph)(cluster_job.work, tools))
         except Exception as problem:
             error = problem
     return Account(tuple(steps), error, own.last)

@@ -1,6 +1,7 @@
 """From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> T rounds -> evolve.
 
-A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`.
+A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`. After the rounds a model may
+sum up pages and sections, `write-map`.
 """
 
 from dataclasses import replace
@@ -22,6 +23,7 @@ from tasks.ingest.steps import (
     parse,
     read_pictures,
     structure,
+    write_map,
 )
 
 
@@ -39,6 +41,8 @@ async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, b
     vectors = await embed.submit(work, texts, tools)
     second = await embed.submit(work, texts, replace(tools, embedder=tools.second)) if tools.second else None
     evolved = await evolve_in_rounds(work, analyzed, vectors, tools)
+    if tools.settings.reading.analysis.map == "model":
+        analyzed = await write_map.submit(work, analyzed, tools, evolved)
     graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved, second)
     return graph, is_unfinished(analyzed, evolved)
 

@@ -15,7 +15,7 @@ def pieces_of(prompt: str) -> dict[str, tuple[str, str]]:
     found = {}
     for part in material.split(f"\n{mark} ")[1:]:
         heading, _, text = part.partition("\n")
-        found[re.match(r"n\d+", heading)[0]] = heading, text
+        found[re.match(r"[nps]\d+", heading)[0]] = heading, text
     return found
 
 
@@ -24,6 +24,8 @@ def reads_well(request: ChatRequest):
     pieces = pieces_of(request.prompt)
     if request.form == "NoteJudgements":
         return {"nodes": [judged(name, *piece) for name, piece in pieces.items() if "candidates" in piece[0]]}
+    if request.form == "MapNotes":
+        return {"nodes": [{"id": name, "summary": summed_up(text)} for name, (_heading, text) in pieces.items()]}
     visual = request.form == "VisualDescriptions"
     return {"nodes": [described(name, *piece, visual=visual) for name, piece in pieces.items()]}
 
@@ -39,6 +41,10 @@ def described(name: str, heading: str, text: str, *, visual: bool):
     return (
         told | {"tags": ["chart", "report", "energy"], "words": "Axis 1 2 3" if "picture 1" in heading else ""} if visual else told
     )
+
+
+def summed_up(text: str) -> str:
+    return " ".join(["It holds", *re.findall(r"\w+", text)[:20]])
 
 
 def judged(name: str, heading: str, text: str):

@@ -23,8 +23,9 @@ MODEL_STEP_SHARES = {
     "structure": 0.01,
     "analyze": 0.25,
     "embed": 0.05,
-    "judge-links": 0.52,
+    "judge-links": 0.48,
     "embed-round": 0.03,
+    "write-map": 0.04,
     "evolve": 0.01,
 }
 """About how the time of a document spreads over its steps, by rules and with a model; only the display uses it."""

@@ -20,9 +20,15 @@ from storage.codec import from_plain, storable
 from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Readers take an older schema as it is: what it lacks is a column with a default. A writer upgrades it first."""
 
-UPGRADES: dict[int, Callable[[duckdb.DuckDBPyConnection], None]] = {}
+
+def add_section_summaries(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("ALTER TABLE sections ADD COLUMN summary VARCHAR DEFAULT ''")
+
+
+UPGRADES: dict[int, Callable[[duckdb.DuckDBPyConnection], None]] = {1: add_section_summaries}
 """From a schema version to the step that makes the next one of it."""
 
 # Nothing outside the file is ever read, loaded or changed through a connection of ours.

@@ -1,4 +1,4 @@
--- The catalog of a corpus, version 1. One file for the writer, an immutable copy of it for readers with each publish.
+-- The catalog of a corpus, version 2. One file for the writer, an immutable copy of it for readers with each publish.
 
 -- One row. `lance_versions` (JSON) pins a version of each LanceDB table; `fence` is of earlier FlowReaders. `second_embedder`
 -- (JSON) is the identity of the second, where there is one, `embedded_texts` what of a node was embedded; earlier FlowReaders
@@ -38,6 +38,7 @@ CREATE TABLE document_paths (
     PRIMARY KEY (document_id, position)
 );
 
+-- `summary` is a model's, empty where none wrote one.
 CREATE TABLE sections (
     id VARCHAR NOT NULL,
     document_id VARCHAR NOT NULL,
@@ -47,7 +48,8 @@ CREATE TABLE sections (
     level INTEGER NOT NULL,
     parent_id VARCHAR,
     first_page INTEGER NOT NULL,
-    last_page INTEGER NOT NULL
+    last_page INTEGER NOT NULL,
+    summary VARCHAR DEFAULT ''
 );
 
 -- Counts, so that `status` needs neither LanceDB nor a scan.

@@ -22,12 +22,17 @@ def export_document(snapshot: Snapshot, document_id: str) -> bytes:
         {
             "document": described(record),
             "pages": with_hashes(plain(snapshot.pages(document_id)), "vector", snapshot.page_vectors(document_id)),
-            "sections": plain(snapshot.sections(document_id)),
+            "sections": [_without_empty_summary(section) for section in plain(snapshot.sections(document_id))],
             "nodes": with_hashes(with_hashes(plain(nodes), "vector", last), "initial_vector", initial),
             "rows": plain(sorted(snapshot.rows(document_id), key=lambda row: (places[row.node_id], row.node_id, row.row, row.id))),
             "edges": plain(snapshot.edges(document_id)),
         }
     )
+
+
+def _without_empty_summary(section: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what no model wrote: a corpus read by rules is exported as it was before sections had summaries."""
+    return {name: value for name, value in section.items() if name != "summary" or value}
 
 
 def described(record: DocumentRecord) -> dict[str, Any]:

@@ -308,11 +308,6 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     with held(location) as current:
         if current is None:
             raise unknown_corpus(location)
-        if current.schema_version < catalog.SCHEMA_VERSION:
-            raise CurrentDamagedError(
-                f"corpus {location.name!r} has schema {current.schema_version}, this FlowReader reads {catalog.SCHEMA_VERSION}; "
-                "`flowreader ingest` of any document brings it up to date, with a backup"
-            )
         path = snapshot_path(location, current.snapshot)
         with catalog.opened(path, read_only=True) as connection:
             yield Snapshot(location, connection, catalog.read_head(connection, path), current.sha256)

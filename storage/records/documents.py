@@ -158,7 +158,10 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it; `ordinal` counts in reading order, level 1 is the top."""
+    """A heading and what stands under it; `ordinal` counts in reading order, level 1 is the top.
+
+    `summary` is a model's, empty where none wrote one.
+    """
 
     id: str
     document_id: str
@@ -169,6 +172,7 @@ class Section:
     parent_id: str | None
     first_page: int
     last_page: int
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

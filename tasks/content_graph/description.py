@@ -46,6 +46,17 @@ class Descriptions(Form):
     nodes: list[Description]
 
 
+class MapNote(Form):
+    """The model's summary of a page or a section."""
+
+    id: NodeId
+    summary: Annotated[str, characters(400)]
+
+
+class MapNotes(Form):
+    nodes: list[MapNote]
+
+
 class VisualDescriptions(Form):
     nodes: list[VisualDescription]
 
@@ -65,7 +76,7 @@ def entries_per_call(form: type[Form], field: str, most: int) -> int:
     return max(1, min(most, REPLY_TOKENS // largest_reply(listing(form, field, 1))))
 
 
-def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
+def wrong_description(value: Descriptions | VisualDescriptions | MapNotes, ids: Sequence[str]) -> str:
     """Say what is wrong with descriptions of these nodes, "" where nothing is: each once, none unknown, all with a summary."""
     given = [description.id for description in value.nodes]
     if wrong := wrong_ids(given, ids):
@@ -73,8 +84,7 @@ def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[st
     for description in value.nodes:
         if not description.summary.strip():
             return f"the summary of {description.id} is empty"
-        visual = isinstance(description, VisualDescription)
-        if visual and not says_nothing(description) and len(description.tags) < FEWEST_TAGS:
+        if isinstance(description, VisualDescription) and not says_nothing(description) and len(description.tags) < FEWEST_TAGS:
             return f"{description.id} has {len(description.tags)} tags; give at least {FEWEST_TAGS}"
     return ""
 
@@ -88,7 +98,7 @@ def wrong_ids(given: Sequence[str], asked: Sequence[str]) -> str:
     return "" if len(given) == len(asked) else "an id stands twice"
 
 
-def says_nothing(description: Description) -> bool:
+def says_nothing(description: Description | MapNote) -> bool:
     """Say whether the model found nothing that a reader could search for."""
     return description.summary.strip(" .\"'").casefold() == NO_MEANING.casefold()
 
@@ -99,7 +109,7 @@ SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
 AROUND = 4
 """So many nodes before and behind a figure are looked at for running text."""
 
-D = TypeVar("D", Descriptions, VisualDescriptions)
+D = TypeVar("D", Descriptions, VisualDescriptions, MapNotes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +197,7 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
 def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions]:
     """Return the call about some passages, by place."""
     pieces = [Piece(f"n{place}", _body(place, asking)) for place in group]
-    return _call(group, asking, load_prompt("analyze_text"), pieces, Descriptions, ())
+    return _call(group, asking, load_prompt("analyze_text"), pieces, Descriptions)
 
 
 def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDescriptions]:
@@ -202,25 +212,27 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
 
 
 def _call(
-    group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...]
+    group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
 ) -> ChatCall[D]:
-    form, material = listing(form, "nodes", len(group)), fence(pieces)
-    ids = tuple(f"n{place}" for place in group)
+    words, keywords = str(asking.settings.summary_words), str(asking.settings.model.keywords)
+    call = listed_call(asking.document_id, named(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
+    return replace(call, images=images)
+
+
+def listed_call(
+    document_id: str, item: str, prompt: Prompt, pieces: Sequence[Piece], form: type[D], *, purpose: str = PURPOSE, **slots: str
+) -> ChatCall[D]:
+    """Return the call about some pieces of a document, each headed by its id and replied to by an entry of the form."""
+    form, material = listing(form, "nodes", len(pieces)), fence(pieces)
+    ids = tuple(piece.heading.partition(":")[0] for piece in pieces)
     return ChatCall(
-        purpose=PURPOSE,
-        subject=asking.document_id,
-        item=named(group, asking.name),
-        prompt=prompt.fill(
-            words=str(asking.settings.summary_words),
-            keywords=str(asking.settings.model.keywords),
-            count=str(len(ids)),
-            mark=material.mark,
-            material=material.text,
-        ),
+        purpose=purpose,
+        subject=document_id,
+        item=item,
+        prompt=prompt.fill(count=str(len(ids)), mark=material.mark, material=material.text, **slots),
         prompt_hash=prompt.hash,
         form=form,
         max_output_tokens=largest_reply(form),
-        images=images,
         check=lambda value: wrong_description(value, ids),
     )
 
@@ -252,6 +264,7 @@ def _around(place: int, nodes: Sequence[Node]) -> tuple[str, str]:
     return first(nodes[max(0, place - AROUND) : place][::-1]), first(nodes[place + 1 : place + 1 + AROUND])
 
 
-def named(group: Sequence[int], name: str) -> str:
-    """Return how an error names some nodes of a document."""
-    return f"{len(group)} nodes of {name}, from {group[0]} to {group[-1]}" if len(group) > 1 else f"node {group[0]} of {name}"
+def named(group: Sequence[int], name: str, thing: str = "node") -> str:
+    """Return how an error names some nodes, or other things, of a document."""
+    several = f"{len(group)} {thing}s of {name}, from {group[0]} to {group[-1]}"
+    return several if len(group) > 1 else f"{thing} {group[0]} of {name}"

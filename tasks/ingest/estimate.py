@@ -3,22 +3,24 @@
 import math
 import tempfile
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from storage.artifacts import ArtifactStore, kept_artifacts
 from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
-from storage.records.documents import Node
 from storage.runs.replies import CallCache
-from tasks.content_graph.analysis import analyze_nodes
+from tasks.content_graph.analysis import analyze_nodes, summarize_pages
 from tasks.content_graph.description import describing, description_calls
-from tasks.content_graph.structure import structure_document
+from tasks.content_graph.model_map import map_calls
+from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.model import EVOLVING
+from tasks.ingest.model import EVOLVING, MAPPING
 from tasks.ingest.remembered import is_remembered
 from tasks.models.chat.budget import price
+from tasks.models.chat.call import ChatCall
 from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.models.endpoints import chat_endpoint
 from tasks.parsing.parse import ParseError, count_pages, sample_file
@@ -40,6 +42,8 @@ JUDGED_TOKENS = 310
 JUDGEMENT_TOKENS = 170
 """Tokens of a node: written to describe it, read and written to judge it in one round, where each round rewrites every node;
 `make bench-models` measures them against replies of a usual length."""
+MAP_NOTE_TOKENS = 80
+"""Written to sum up a page or a section: forty words and their frame."""
 WRITTEN_TOKENS_A_SECOND = 30.0
 """What one call of a 32B model writes on four GPUs among sixty others; assumed, not measured here."""
 
@@ -82,7 +86,7 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
     """
     memo = StepMemo(steps_folder(), kept_artifacts())
     fresh = [document for document in work if not is_remembered(document, memo)]
-    look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else partial(_counted, settings=settings)
+    look = _looking_like(fresh, settings) if settings.reading.analysis.asks_model else partial(_counted, settings=settings)
     known = {document.document_id: look(document) for document in fresh}
     found = tuple(known.get(document.document_id, DocumentEstimate(document.name, 0)) for document in work)
     whole = _sum(found)
@@ -142,29 +146,33 @@ def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
             return DocumentEstimate(document.name, 1)
         structured = structure_document(parsed=parsed, version=document.version, settings=reading)
         nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=reading.analysis)
-        sample = _asked(document, nodes, settings, artifacts)
+        summed_up = summarize_pages(pages=structured.pages, nodes=nodes, settings=reading.analysis)
+        sample = _asked(document, replace(structured, nodes=nodes, pages=summed_up), settings, artifacts)
     share = pages / max(1, len(parsed.pages))
     return DocumentEstimate(document.name, pages, *(math.ceil(number * share) for number in sample))
 
 
 def _asked(
-    document: DocumentWork, nodes: Sequence[Node], settings: IngestSettings, artifacts: ArtifactStore
+    document: DocumentWork, analyzed: Structured, settings: IngestSettings, artifacts: ArtifactStore
 ) -> tuple[int, int, int]:
-    """Return the calls, the tokens read and the tokens written for these nodes."""
+    """Return the calls, the tokens read and the tokens written for these nodes, pages and sections."""
     reading, models = settings.reading, settings.models
-    asking = describing(document.document_id, document.name, nodes, reading, artifacts)
-    calls = description_calls(asking)
+    asking = describing(document.document_id, document.name, analyzed.nodes, reading, artifacts)
+    mapping = map_calls(document.document_id, document.name, analyzed, reading.analysis)
+    described, mapped = reading.analysis.by == "model", reading.analysis.map == "model"
+    groups = [group for wave in mapping.groups() for group in wave] if mapped else []
+    calls: list[ChatCall[Any]] = [*(description_calls(asking) if described else ()), *map(mapping.call, groups)]
     read = sum(text_tokens(len(call.prompt), 1, models.estimates) + picture_tokens(len(call.images), models) for call in calls)
-    subjects = len(asking.places)
+    subjects = len(asking.places) if described else 0
     rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
     judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
-    written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS)
+    written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS) + sum(map(len, groups)) * MAP_NOTE_TOKENS
     return len(calls) + judging, read + rounds * subjects * JUDGED_TOKENS, written
 
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
     """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
-    prompts, server = {load_prompt(name).hash for name in EVOLVING}, chat_endpoint()
+    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, *MAPPING)}, chat_endpoint()
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)

@@ -35,7 +35,7 @@ class Tools:
 
     @property
     def tag_of_chat(self) -> str:
-        return MODEL if self.chat is not None else ""
+        return MODEL if self.chat is not None and self.settings.reading.analysis.by == "model" else ""
 
     @property
     def tag_of_embedder(self) -> str:

@@ -18,6 +18,7 @@ READER_VERSION = 2
 
 ANALYZING = ("analyze_text", "analyze_visual", "analyze_small", "mend_reply")
 EVOLVING = (*ANALYZING, "evolve", "evolve_small")
+MAPPING = ("page_notes", "section_notes")
 
 
 def reader_identity(settings: IngestSettings, model: str = "") -> str:
@@ -26,9 +27,10 @@ def reader_identity(settings: IngestSettings, model: str = "") -> str:
     Where neither the caller nor the environment says how the model is called, the server is asked. Raises EndpointError where
     the environment names no server, ChatEndedError where that is not there.
     """
-    if settings.reading.analysis.by == "rules":
+    if not settings.reading.analysis.asks_model:
         return ""
-    prompts = EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING
+    prompts = [*(EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING)]
+    prompts += MAPPING if settings.reading.analysis.map == "model" else ()
     asked = settings.models
     return identify(
         "reader",
@@ -52,21 +54,23 @@ def reading_model(settings: IngestSettings, listener: Callable[[ModelCall], None
 
     Raises EndpointError or ChatEndedError, before anything is read, where the model cannot be had.
     """
-    if settings.reading.analysis.by == "rules":
+    if not settings.reading.analysis.asks_model:
         yield None
         return
     cache = CallCache(calls_folder())
-    with open_chat(_endpoint(), settings.models, cache=cache, listener=listener, probe_seconds=PATIENT_SECONDS) as model:
+    with open_chat(_endpoint(settings), settings.models, cache=cache, listener=listener, probe_seconds=PATIENT_SECONDS) as model:
         yield model
 
 
 def _model_name(settings: IngestSettings) -> str:
-    endpoint = _endpoint()
+    endpoint = _endpoint(settings)
     if endpoint.model:
         return endpoint.model
     with open_chat(endpoint, settings.models, cache=CallCache(calls_folder())) as model:
         return model.name
 
 
-def _endpoint() -> Endpoint:
-    return required_chat_endpoint('a chat model is to describe (reading.analysis.by = "model")', otherwise="have rules describe")
+def _endpoint(settings: IngestSettings) -> Endpoint:
+    setting = "by" if settings.reading.analysis.by == "model" else "map"
+    needed = f'a chat model is to describe (reading.analysis.{setting} = "model")'
+    return required_chat_endpoint(needed, otherwise="have rules describe")

@@ -22,6 +22,7 @@ from tasks.content_graph.evolution import evolved_document
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
 from tasks.content_graph.model_evolution import EvolvedNodes, judged_edges, judged_round
+from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.keys import (
@@ -87,21 +88,24 @@ class UnansweredError(RuntimeError):
     """Too many nodes got no usable reply: the document fails, what came is kept, and the next ingest asks for the rest."""
 
 
-def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share: float) -> None:
-    """Raise UnansweredError where more than this share of the nodes asked about, and more than one, got no usable reply."""
+def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share: float, what: str = "nodes") -> None:
+    """Raise UnansweredError where more than this share of what was asked about, and more than one, got no usable reply."""
     if len(errors) > max(1.0, share * asked):
         first = next(iter(errors.values()))
         raise UnansweredError(
-            f"{len(errors)} of {asked} nodes got no usable reply from the model, the first: {first}; "
+            f"{len(errors)} of {asked} {what} got no usable reply from the model, the first: {first}; "
             "what came is kept, the next ingest asks for the rest"
         )
 
 
-def noted_pages(pages: Sequence[Page], nodes: Sequence[Node], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
-    """Return the pages; one with nodes that got no usable reply says of how many, what they have instead, and why."""
+def noted_pages(pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
+    """Return the pages; one with elements that got no usable reply says of how many, what they have instead, and why.
+
+    `page_of` has the page of each place.
+    """
     troubles: dict[int, Counter[str]] = {}
     for place, error in errors.items():
-        troubles.setdefault(nodes[place].page, Counter())[str(error.outcome)] += 1
+        troubles.setdefault(page_of[place], Counter())[str(error.outcome)] += 1
     return tuple(
         replace(page, note="; ".join(filter(None, (page.note, _note(troubles[page.number], what)))))
         if page.number in troubles
@@ -160,7 +164,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structu
     settings = tools.settings.reading.analysis
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
     analyzed = replace(structured, nodes=nodes)
-    if tools.chat is not None:
+    if tools.chat is not None and settings.by == "model":
         analyzed = _described(work, analyzed, tools, tools.chat)
     report(work.document_id, "analyze", 1, 1)
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
@@ -174,7 +178,7 @@ def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: Cha
     return replace(
         analyzed,
         nodes=described.nodes,
-        pages=noted_pages(analyzed.pages, analyzed.nodes, described.errors, "described by rules"),
+        pages=noted_pages(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
         unfinished=may_be_mended(described.errors),
     )
 
@@ -239,6 +243,24 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: To
     )
 
 
+@step("write-map", version="1", retries=0, cache_key=version_key, summary=structured_hash, tag=lambda *_: MODEL)
+def write_map(work: DocumentWork, structured: Structured, tools: Tools, evolved: Evolved) -> Structured:
+    """Have the model sum up pages and sections, after the rounds; raise UnansweredError as `analyze` does."""
+    assert tools.chat is not None
+    structured = _as_evolved(structured, evolved, tools)
+    asking = map_calls(work.document_id, work.name, structured, tools.settings.reading.analysis)
+    entries, asked, errors = sum_up(asking, chat=tools.chat, on_entries=partial(report, work.document_id, "write-map"))
+    require_enough_replies(errors, asked=asked, share=tools.settings.limits.undescribed_share, what="pages and sections")
+    pages = [replace(page, summary=entry.summary) for page, entry in zip(structured.pages, entries, strict=False)]
+    sections = zip(structured.sections, entries[len(pages) :], strict=True)
+    return replace(
+        structured,
+        pages=noted_pages(pages, [entry.page for entry in entries], errors, "summed up by rules"),
+        sections=tuple(replace(section, summary=entry.summary) for section, entry in sections),
+        unfinished=structured.unfinished or may_be_mended(errors),
+    )
+
+
 @step("evolve", version="2", retries=ONCE, cache_key=graph_key, codec=GRAPH)
 def evolve(
     work: DocumentWork,
@@ -251,8 +273,9 @@ def evolve(
 ) -> DocumentGraph:
     """Gather the finished graph of what the rounds left."""
     settings = tools.settings.reading.evolution
+    if tools.settings.reading.analysis.map == "rules":  # else `write_map` did so
+        structured = _as_evolved(structured, evolved, tools)
     if isinstance(evolved, EvolvedNodes):
-        structured = _as_judged(structured, evolved, tools)
         vectors, edges = evolved.vectors, judged_edges(evolved, settings)
     else:
         vectors, edges = evolved_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
@@ -274,11 +297,14 @@ def evolve(
     )
 
 
-def _as_judged(structured: Structured, judged: EvolvedNodes, tools: Tools) -> Structured:
+def _as_evolved(structured: Structured, evolved: Evolved, tools: Tools) -> Structured:
     """Return the structure with the nodes as a model rewrote them; pages say which of theirs it did not judge."""
-    pages = noted_pages(structured.pages, structured.nodes, judged.errors, "linked as the round before left them")
-    pages = summarize_pages(pages=pages, nodes=judged.nodes, settings=tools.settings.reading.analysis)
-    return replace(structured, nodes=judged.nodes, pages=pages)
+    if not isinstance(evolved, EvolvedNodes):
+        return structured
+    on = [node.page for node in structured.nodes]
+    pages = noted_pages(structured.pages, on, evolved.errors, "linked as the round before left them")
+    pages = summarize_pages(pages=pages, nodes=evolved.nodes, settings=tools.settings.reading.analysis)
+    return replace(structured, nodes=evolved.nodes, pages=pages)
 
 
 def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:

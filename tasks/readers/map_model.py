@@ -43,7 +43,7 @@ class ShownMap:
 def shown_map(
     maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, scores: NodeScores, context: AskContext
 ) -> ShownMap:
-    """Show the sections with the titles under them or what they begin with, then the best pages with their figures and tables."""
+    """Show the sections with their summary, or the titles under them or what they begin with; the best pages with their figures."""
     view = context.snapshot.view
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["summary", "label"])
     places: dict[str, tuple[PageKey, ...]] = {}
@@ -99,7 +99,7 @@ def _section_lines(
             name = f"s{next(numbers)}"
             places[name] = held
             under = [other.title for other in mapped.sections if other.parent == place and other.level][:TITLES_SHOWN]
-            what = "; ".join(under) or begins.get(place, "")
+            what = section.summary or "; ".join(under) or begins.get(place, "")
             on = f"pages {section.pages[0]}-{section.pages[-1]}" if len(section.pages) > 1 else f"page {section.pages[0]}"
             document = _of(mapped.document_id, maps, context)
             yield f"{name}: {'  ' * (section.level - 1)}{section.title}, {on}{document}: {shortened(what, LINE_CHARACTERS)}"

@@ -69,15 +69,31 @@ class ModelAnalysisSettings(Settings):
     keywords: int = 16  # keywords of a node at most, the most telling first
 
 
+class ModelMapSettings(Settings):
+    """How a model is asked to sum up pages and sections."""
+
+    entries_per_call: int = 8  # pages or sections in one call
+    characters_per_call: int = 24_000  # of all summaries shown in a call; each page and section has an equal part of it
+
+
 class AnalysisSettings(Settings):
-    """The summary and keywords of a node."""
+    """The summary and keywords of a node, and the summaries of pages and sections."""
 
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: extracts and statistics; model: the chat model at FLOWREADER_CHAT_BASE_URL describes nodes"
     )
+    map: Literal["rules", "model"] = Field(
+        "rules",
+        description="rules: pages by their best sentences; model: the chat model sums up pages and sections; a small one does not",
+    )
+    map_model: ModelMapSettings = ModelMapSettings()
     summary_words: int = 40  # words of the summary; the papers ask for one sentence
     keywords: int = 10  # keywords of a node, by rule
     model: ModelAnalysisSettings = ModelAnalysisSettings()
+
+    @property
+    def asks_model(self) -> bool:
+        return "model" in (self.by, self.map)
 
 
 class EmbeddingSettings(Settings):
@@ -156,8 +172,8 @@ class ReadingSettings(Settings):
         What a second embedder is called does not either: its identity stands in that of the corpus's embedder.
         """
         unused: dict[str, set[str]] = {"embedding": {"second"}}
-        if self.analysis.by == "rules":
-            unused["analysis"] = {"by", "model"}
+        if self.analysis.map == "rules":
+            unused["analysis"] = {"map", "map_model"} | (set() if self.analysis.asks_model else {"by", "model"})
         if self.evolution.mode == "lite":
             unused["evolution"] = {"model"}
         return self.model_dump_json(exclude=unused)

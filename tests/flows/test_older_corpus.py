@@ -51,6 +51,7 @@ def test_what_was_read_and_answered_before_is_shown_and_asked(call):
     traced = call("lineage", ANSWER)
     assert traced["question"] == QUESTION and PUMP in {found["document"]["id"] for found in traced["documents"]}
     assert "every 400 operating hours" in quoted(call("ask", QUESTION))
+    assert "every 400 operating hours" in quoted(call("ask", QUESTION, "--reader", "map")), "the map is made on reading"
     assert call("doctor")["findings"] == []
 
 
@@ -64,4 +65,6 @@ def test_its_documents_stay_as_they_are_and_more_are_read_into_it(call, older):
     assert "twelve tonnes" in quoted(call("ask", "What does the crane K-3 lift?"))
     assert "every 400 operating hours" in quoted(call("answers", "show", ANSWER))
     assert call("doctor")["findings"] == []
-    assert not list((older / "home" / "corpora" / "default").glob("catalog.duckdb.*")), "a catalog was set aside"
+    assert "every 400 operating hours" in quoted(call("ask", QUESTION, "--reader", "map"))
+    (backup,) = (older / "home" / "corpora" / "default").glob("catalog.duckdb.*")
+    assert backup.name == "catalog.duckdb.version-1", "a catalog was set aside"

@@ -9,12 +9,16 @@ from storage.records.documents import Section
 
 @dataclass(frozen=True, slots=True)
 class MappedSection:
-    """A section and the pages, ascending, that hold a node of it or of the sections under it; `parent` is a place."""
+    """A section and the pages, ascending, that hold a node of it or of the sections under it; `parent` is a place.
+
+    `summary` is a model's, empty where none wrote one.
+    """
 
     title: str
     level: int
     parent: int
     pages: tuple[int, ...]
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,6 @@ def map_document(
             place = parents[place]
     tree = [MappedSection("", 0, 0, tuple(range(1, page_count + 1)))]
     for place, section in enumerate(outline, 1):
-        tree.append(MappedSection(section.title, section.level, parents[place], tuple(sorted(held[place]))))
+        tree.append(MappedSection(section.title, section.level, parents[place], tuple(sorted(held[place])), section.summary))
     on_pages = (tuple(sorted(having[page] or {0})) for page in tree[0].pages)
     return DocumentMap(document_id, tuple(tree), places, tuple(on_pages))

@@ -46,6 +46,10 @@ DOCUMENT = written(
     Passage("A list of the crew: Diaz,", page=8, kind=NodeKind.LIST, section="Crew", arcs=((8, EdgeKind.CONTINUES, 0.9),)),
     Passage("and Perez.", page=9, kind=NodeKind.LIST, section="Crew"),
 )
+DOCUMENT = replace(
+    DOCUMENT,
+    sections=tuple(replace(one, summary="Of what moors a ship." if one.title == "Wires" else "") for one in DOCUMENT.sections),
+)
 FACTS = {"20 metres long": "20 metres", "35 metres long": "35 metres"}
 
 
@@ -155,8 +159,10 @@ def test_an_agent_searches_queries_looks_around_keeps_and_drops(context):
 
 def test_a_map_is_located_on_read_reflected_on_and_widened_to_what_the_model_names(context):
     def located(request):
-        (name,) = [line.split(":")[0] for line in dict(pieces_of(request))["sections"].splitlines() if "Blades" in line]
-        return {"thought": "", "places": [name]}
+        lines = {line.split(": ")[1]: line for line in dict(pieces_of(request))["sections"].splitlines()}
+        assert lines["Wires, page 7"].endswith(": Of what moors a ship."), "a model summed it up"
+        assert lines["Crew, pages 8-9"].endswith(": A list of the crew: Diaz,"), "nobody did"
+        return {"thought": "", "places": [lines["Blades, page 1"].split(":")[0]]}
 
     def reflected(request):
         lines = dict(pieces_of(request))["pages"].splitlines()

@@ -21,8 +21,9 @@ from flows.ask import ask
 from flows.ask_deployed import QuestionStoppedError, ask_pages, asked_here, still_shown
 from flows.cli.main import main
 from flows.display.output import CommandError
-from flows.service.app import LARGEST_BODY, refusal, web_app
+from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake
+from flows.service.received import LARGEST_BODY, refusal
 from flows.service.runs_here import RunsHere
 from storage.locations import LocationError
 from storage.system import DiskFullError
@@ -277,7 +278,7 @@ def test_a_wrong_request_is_refused_by_its_field(body, what):
 
 
 def test_what_is_no_json_is_refused():
-    assert "JSON" in error(client().post("/ask", content=b"a=1", headers={"Content-Type": "text/plain"}), 400)["what"]
+    assert "json" in error(client().post("/ask", content=b"a=1", headers={"Content-Type": "text/plain"}), 400)["what"]
     assert error(client().post("/ask", content=b"{", headers={"Content-Type": "application/json"}), 400)["what"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from storage.corpus.export import export_document
 from storage.corpus.snapshot import open_for_reading
-from tests.storage.worlds import corpus_in, failed, graph, link, record, writing
+from tests.storage.worlds import corpus_in, failed, graph, link, publish, record, writing
 
 REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
 
@@ -39,6 +39,15 @@ def test_an_export_holds_the_graph_in_order(exported):
     assert ends == sorted([*((edge.source, edge.target) for edge in REPORT.edges), (REPORT.nodes[0].id, LETTER.nodes[0].id)])
     assert len(said["sections"]) == 1
     assert [page["number"] for page in said["pages"]] == [1, 2]
+
+
+def test_an_export_holds_what_a_model_says_of_a_section_and_nothing_where_none_did(exported, tmp_path):
+    assert all("summary" not in section for section in json.loads(exported["report"])["sections"])
+    place = corpus_in(tmp_path / "other")
+    with writing(place) as corpus:
+        publish(corpus, replace(REPORT, sections=(replace(REPORT.sections[0], summary="It counts."),)))
+    with open_for_reading(place) as snapshot:
+        assert json.loads(export_document(snapshot, REPORT.document_id))["sections"][0]["summary"] == "It counts."
 
 
 def test_an_export_says_nothing_of_where_and_when(exported):

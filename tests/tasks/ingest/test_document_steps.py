@@ -113,12 +113,12 @@ def test_only_what_no_reply_came_for_may_be_mended_by_asking_again():
 def test_a_page_says_how_many_of_its_nodes_have_no_description_and_why():
     nodes = [node(0), node(1, page=2), node(2, page=2), node(3, page=2)]
     pages = [page(1), page(2, "text layer read by pdfium"), page(3)]
-    noted = noted_pages(pages, nodes, {1: WRONG, 2: LOST, 3: WRONG}, "described by rules")
+    noted = noted_pages(pages, [one.page for one in nodes], {1: WRONG, 2: LOST, 3: WRONG}, "described by rules")
     assert noted[0] == pages[0] and noted[2] == pages[2]
     assert noted[1].note == (
         "text layer read by pdfium; 3 elements described by rules, because the model gave no usable reply (failed, invalid 2 times)"
     )
-    (alone,) = noted_pages([page(1)], nodes, {0: DECLINED}, "described by rules")
+    (alone,) = noted_pages([page(1)], [1], {0: DECLINED}, "described by rules")
     assert alone.note.startswith("1 element described by rules") and alone.note.endswith("(refused)")
 
 
@@ -145,12 +145,14 @@ def test_pictures_are_those_of_pages_and_blocks():
 
 def test_a_step_has_the_tag_of_a_model_only_where_it_asks_one_in_this_run(tmp_path):
     by_rules = tools(tmp_path)
-    served = replace(by_rules, embedder=SimpleNamespace(identity=EmbedderIdentity("e", "served", 2)), chat=object())
+    by_model = tools(tmp_path, reading={"analysis": {"by": "model"}})
+    served = replace(by_model, embedder=SimpleNamespace(identity=EmbedderIdentity("e", "served", 2)), chat=object())
 
     def tags(work_tools):
         return [step.tag("work", (), work_tools) for step in (parse, structure, analyze, embed)]
 
     assert tags(by_rules) == ["parse", "", "", ""] and tags(served) == ["parse", "", "model", "model"]
+    assert tags(replace(by_rules, chat=object())) == ["parse", "", "", ""], "only the map is asked for"
     rules, model = (SimpleNamespace(reader=SimpleNamespace(model=name), embedder=by_rules.embedder) for name in ("", "m"))
     for step in (ask_for_keywords, read_paths, judge, refine, synthesize):
         assert (step.tag("question", rules), step.tag("question", model)) == ("", "model")

@@ -55,6 +55,15 @@ def test_a_model_is_estimated_by_the_calls_that_would_be_made():
     assert 0 < estimate([work("maintenance_manual.docx")], lite).calls < manual.calls
 
 
+def test_the_map_takes_a_call_for_eight_pages_or_sections_beside_the_descriptions():
+    def guess(**analysis):
+        return estimate([work("paper.pdf")], IngestSettings.model_validate({"reading": {"analysis": analysis}}))
+
+    described, mapped, both = guess(by="model"), guess(map="model"), guess(by="model", map="model")
+    assert 3 <= mapped.calls <= 6 and mapped.output_tokens % 80 == 0 and mapped.input_tokens > 2000
+    assert (both.calls, both.output_tokens) == (described.calls + mapped.calls, described.output_tokens + mapped.output_tokens)
+
+
 def test_a_long_document_is_sampled_and_scaled():
     whole = estimate([work("annual_report.pdf")], by_model())
     assert whole.pages == 16 and 15 <= whole.calls <= 45

@@ -69,6 +69,15 @@ def test_the_model_its_prompts_and_how_it_is_asked_decide(monkeypatch):
     assert reader_identity(evolving, "one") != before and reader_identity(by_model(), "one") == usual
 
 
+def test_prompts_of_the_map_decide_only_where_a_model_writes_it(monkeypatch):
+    mapped = IngestSettings.model_validate({"reading": {"analysis": {"map": "model"}}})
+    with pytest.raises(EndpointError, match=r'map = "model"\), but FLOWREADER_CHAT_BASE_URL is not set'):
+        reader_identity(mapped)
+    usual, before = reader_identity(by_model(), "one"), reader_identity(mapped, "one")
+    monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "section_notes"))
+    assert reader_identity(mapped, "one") not in {before, usual} and reader_identity(by_model(), "one") == usual
+
+
 def changed(name, which):
     prompt = load_prompt(name)
     return Prompt(name, prompt.text, "0" * 64) if name == which else prompt

@@ -27,13 +27,18 @@ from tests.storage.answer_worlds import answer, asking_log
 from tests.storage.removal_worlds import has_words, keep_words
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+SUMMED_UP = replace(
+    REPORT,
+    pages=tuple(replace(page, summary="a page under the heading of report") for page in REPORT.pages),
+    sections=tuple(replace(section, summary="the heading of report") for section in REPORT.sections),
+)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     place = worlds.corpus_in(tmp_path_factory.mktemp("made"))
     with worlds.writing(place) as corpus:
-        worlds.publish(corpus, REPORT, PAPER, cross_edges=worlds.link(REPORT, PAPER))
+        worlds.publish(corpus, SUMMED_UP, PAPER, cross_edges=worlds.link(REPORT, PAPER))
         corpus.index()
     return place
 

@@ -60,6 +60,7 @@ FILLED = {
     "Located": {"thought": "", "places": []},
     "Reflected": {"reason": "", "answered": True, "look_at": []},
     "RatedPage": {"needed": "", "relevance": 3},
+    "MapNotes": {"nodes": [{"id": "p1", "summary": "It is short."}]},
 }
 
 
@@ -222,7 +223,7 @@ def test_the_command_shows_each_line_and_programs_get_the_same(home, look, capsy
     with well_chat() as server:
         look("CHAT", server)
         lines = command(capsys, code=0).out.splitlines()
-    assert lines[-1] == "models: all is well" and "  readers: 6 of 6 forms of readers are filled in" in lines
+    assert lines[-1] == "models: all is well" and "  readers: 7 of 7 forms of readers are filled in" in lines
     assert not (home / "corpora").exists()
 
 

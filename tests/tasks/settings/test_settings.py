@@ -194,8 +194,13 @@ def test_what_decides_a_documents_version_is_written_as_ever(change, digest):
 
 
 def test_how_a_model_would_be_asked_decides_nothing_where_rules_read():
-    plain, otherwise = ReadingSettings(), ReadingSettings.model_validate({"analysis": {"model": {"keywords": 3}}})
-    assert otherwise.deciding() == plain.deciding()
+    def deciding(**analysis):
+        return ReadingSettings.model_validate({"analysis": analysis}).deciding()
+
+    assert deciding(model={"keywords": 3}, map_model={"entries_per_call": 4}) == deciding()
+    assert deciding(by="model", map_model={"entries_per_call": 4}) == deciding(by="model")
+    mapped = [deciding(map="model"), deciding(map="model", map_model={"entries_per_call": 4}), deciding(map="model", by="model")]
+    assert len({*mapped, deciding(), deciding(by="model")}) == 5
 
 
 def test_who_computes_decides_nothing_of_a_document_and_a_cluster_is_never_short_of_one():

@@ -1,0 +1,228 @@
+"""What clients of OpenAI speak: `/v1/models`, a corpus each, and `/v1/chat/completions`, whose citations are annotations.
+
+Nothing is streamed that is not proven: while an answer is found, comments tell how it goes, and then it comes whole.
+"""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel
+
+from flows.ask_deployed import Asked
+from flows.display.output import CommandError
+from flows.service.news import News
+from flows.service.received import checked, error_of, received, refusal
+from storage.catalog.in_use import corpora_in
+from storage.codec import shortened
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import ExpectedError
+from storage.locations import corpora_folder, corpus_location
+from storage.records.answers import Answer
+from tasks.asking.request import AskRequest
+from tasks.events import StageReached
+from tasks.models.endpoints import chat_endpoint
+from tasks.reading.judging import place_of, words_of
+
+PREFIX = "/v1"
+CHAT = f"{PREFIX}/chat/completions"
+EARLIER = "FlowReader-Not-Used"
+"""The header that says that earlier messages are not used."""
+TITLE_CHARACTERS = 60
+
+router = APIRouter(prefix=PREFIX)
+
+
+class Message(BaseModel):
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+    @property
+    def text(self) -> str:
+        """Raise CommandError for a part that is no text."""
+        parts = [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content or []
+        for part in parts:
+            if part.get("type") != "text" or not isinstance(part.get("text"), str):
+                raise CommandError("a question is text alone", str(part.get("type")), "send a message without pictures or files")
+        return "\n".join(part["text"] for part in parts)
+
+
+class StreamOptions(BaseModel):
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """What of a request counts; how a model is to write is none of ours. `model` names the corpus.
+
+    `flowreader` may hold further fields of an AskRequest. Without it a chat model reads where the service's environment names one.
+    """
+
+    model: str
+    messages: list[Message]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    tools: list[Any] | None = None
+    functions: list[Any] | None = None
+    flowreader: dict[str, Any] | None = None
+
+    @property
+    def question(self) -> str:
+        """Return what is asked; raise CommandError where nothing is, or what cannot be given is wanted."""
+        if wanted := "tools" if self.tools else "functions" if self.functions else "":
+            raise CommandError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
+        asked = [message for message in self.messages if message.role == "user"]
+        if not asked or not asked[-1].text.strip():
+            raise CommandError("no message of a user asks anything", "messages", 'send {"role": "user", "content": "QUESTION"}')
+        return asked[-1].text
+
+    def asked(self) -> AskRequest:
+        more = self.flowreader or ({"settings": {"reading": {"by": "model"}}} if chat_endpoint() else {})
+        return checked(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
+
+
+@router.get("/models")
+def models() -> dict[str, Any]:
+    """List the corpora that can be asked."""
+    return {
+        "object": "list",
+        "data": [_model(location.name) for location in corpora_in(corpora_folder()) if location.current.exists()],
+    }
+
+
+@router.get("/models/{name}")
+def model(name: str) -> dict[str, Any]:
+    """Name a corpus that can be asked; raise UnknownCorpusError for another."""
+    with open_for_reading(corpus_location(name)):
+        return _model(name)
+
+
+def _model(name: str) -> dict[str, Any]:
+    published = corpus_location(name).current.stat().st_mtime
+    return {"id": name, "object": "model", "created": int(published), "owned_by": "flowreader"}
+
+
+@router.post("/chat/completions")
+async def chat(request: Request) -> Response:
+    """Answer the last message of the user, streamed or not."""
+    wanted = checked(ChatRequest, await received(request))
+    question, began = wanted.question, int(time.time())
+    if (told := own_task(question)) is not None:
+        reply = Completion(wanted.model, began, told)
+        return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
+    await asyncio.to_thread(model, wanted.model)
+    news = News(request.app.state.intake.take_in(wanted.asked()))
+    headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
+    page = f"{str(request.base_url).rstrip('/')}/answers"
+    if not wanted.stream:
+        return JSONResponse((await answered(news.asked, wanted.model, began, page)).whole(), headers=headers)
+    usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
+    return StreamingResponse(told_of(news, wanted.model, began, page, usage), media_type="text/event-stream", headers=headers)
+
+
+async def answered(asked: Asked, corpus: str, began: int, page: str) -> "Completion":
+    await asked.waited_for()
+    return completion_of(asked.given[0], corpus, began, page)
+
+
+async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -> AsyncIterator[str]:
+    """Yield comments on how it goes, then the answer, or what ended it."""
+    async for event in news.newest():
+        if isinstance(event, StageReached):
+            yield f": {event.words}\n\n"
+    try:
+        reply = await answered(news.asked, corpus, began, page)
+    except (ExpectedError, OSError) as error:
+        yield _event({"error": in_openai_words(error_of(error, of_question=True))})
+        return
+    async for chunk in reply.chunks(usage=usage):
+        yield chunk
+
+
+def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Completion":
+    """Return the answer, or the evidence, with its sources under it: each is annotated by the page that shows it."""
+    content, annotations = words_of(answer), []
+    for number, cited in enumerate(answer.citations, 1):
+        quote = f': "{cited.quote}"' if cited.quote else ""
+        line = f"[{number}] {cited.document.name}, page {cited.page}{quote}"
+        start = len(content) + 2
+        content += f"\n\n{line}"
+        source = {
+            "url": f"{page}/{answer.answer_id}/report?corpus={corpus}#citation-{number}",
+            "title": place_of(cited),
+            "start_index": start,
+            "end_index": start + len(line),
+        }
+        annotations.append({"type": "url_citation", "url_citation": source})
+    return Completion(corpus, began, content, tuple(annotations), answer)
+
+
+class Completion:
+    """A reply, whole or in chunks; one without an `answer` cost nothing."""
+
+    def __init__(
+        self, corpus: str, began: int, content: str, annotations: tuple[dict[str, Any], ...] = (), answer: Answer | None = None
+    ) -> None:
+        self.content, self.annotations, self.answer = content, list(annotations), answer
+        self.head = {"id": f"chatcmpl-{answer.answer_id if answer else began}", "created": began, "model": corpus}
+        read, written = (answer.usage.input_tokens, answer.usage.output_tokens) if answer else (0, 0)
+        self.usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+    def whole(self) -> dict[str, Any]:
+        message = {"role": "assistant", "content": self.content, "refusal": None, "annotations": self.annotations}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        status = {"status": self.answer.status, "why": self.answer.why, "answer_id": self.answer.answer_id} if self.answer else {}
+        return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage, "flowreader": status}
+
+    async def chunks(self, *, usage: bool = False) -> AsyncIterator[str]:
+        said = {"role": "assistant", "content": self.content, "annotations": self.annotations}
+        for delta, reason in ((said, None), ({}, "stop")):
+            yield self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
+        if usage:
+            yield self._chunk([], usage=self.usage)
+        yield "data: [DONE]\n\n"
+
+    def _chunk(self, choices: list[dict[str, Any]], **more: Any) -> str:  # noqa: ANN401 - a field of JSON
+        return _event({**self.head, "object": "chat.completion.chunk", "choices": choices, **more})
+
+
+def _event(value: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(value)}\n\n"
+
+
+TASK = re.compile(r"\s*#+ *task:", re.IGNORECASE)
+FIRST_ASKED = re.compile(r"^USER:\s*(.+)$", re.MULTILINE)
+
+
+def own_task(text: str) -> str | None:
+    """Return the reply to what a chat front end wants for itself, such as a title of the conversation; None for a question.
+
+    Such a message begins with "### Task:" and names the field of the JSON that it wants.
+    """
+    if not TASK.match(text):
+        return None
+    asked = FIRST_ASKED.search(text)
+    title = shortened(asked[1].strip(), TITLE_CHARACTERS) if asked else "Documents"
+    replies: dict[str, Any] = {"title": title, "tags": [], "follow_ups": [], "queries": [], "text": ""}
+    wanted = next((name for name in replies if f'"{name}"' in text), "title")
+    return json.dumps({wanted: replies[wanted]})
+
+
+def refused(error: Exception, *, of_question: bool) -> JSONResponse:
+    """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
+    reply = refusal(error, of_question=of_question)
+    told = in_openai_words(error_of(error, of_question=False))
+    status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
+    kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
+    return JSONResponse({"error": told}, status, kept)
+
+
+def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
+    """Return an error as those clients show it, with ours beside."""
+    message = f"{error['what']}; {error['remedy']}" if error["remedy"] else error["what"]
+    return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}

@@ -1,0 +1,141 @@
+"""`/v1` asked by OpenAI's own client over a socket: corpora as models, answers with their sources, refusals in its words."""
+
+import json
+import shutil
+
+import httpx
+import openai
+import pytest
+
+from tests.asking_worlds import COAST, WEIGHT
+from tests.flows.service.test_app import client, error
+from tests.flows.service.test_stream import FACT, model_reads, served, unproven, weighed
+
+ASKED = [{"role": "user", "content": WEIGHT}]
+
+
+@pytest.fixture(scope="module")
+def service(library, tmp_path_factory):
+    """The address of a service with the corpus `small`."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path_factory.mktemp("service") / "home")))
+        with served() as (address, _intake):
+            yield address
+
+
+@pytest.fixture
+def official(service):
+    with openai.OpenAI(base_url=f"{service}/v1", api_key="none", max_retries=0) as client:
+        yield client
+
+
+def test_each_corpus_is_a_model_by_its_name(official):
+    assert [(model.id, model.owned_by) for model in official.models.list()] == [("small", "flowreader")]
+    assert official.models.retrieve("small").id == "small"
+
+
+def test_evidence_comes_with_its_sources_and_their_pages(official):
+    reply = official.chat.completions.create(model="small", messages=ASKED)
+    (choice,) = reply.choices
+    said, cited = choice.message.content, [one.url_citation for one in choice.message.annotations]
+    assert choice.finish_reason == "stop" and reply.model == "small" and reply.usage.total_tokens == 0
+    assert FACT in said and reply.flowreader["status"] == "evidence"
+    assert [said[one.start_index :][:3] for one in cited] == [f"[{number}]" for number in range(1, len(cited) + 1)]
+    assert all("product_page.html, page 1" in one.title for one in cited)
+    page = httpx.get(cited[0].url)
+    assert page.status_code == 200 and f'id="{cited[0].url.rpartition("#")[2]}"' in page.text
+
+
+def test_a_stream_tells_how_it_goes_and_then_the_same(official, service):
+    pieces = list(
+        official.chat.completions.create(model="small", messages=ASKED, stream=True, stream_options={"include_usage": True})
+    )
+    whole = official.chat.completions.create(model="small", messages=ASKED)
+    assert "".join(piece.choices[0].delta.content or "" for piece in pieces[:-1]) == whole.choices[0].message.content
+    told = [one["url_citation"]["title"] for one in pieces[0].choices[0].delta.annotations]
+    assert told == [one.url_citation.title for one in whole.choices[0].message.annotations]
+    assert pieces[-2].choices[0].finish_reason == "stop" and pieces[-1].usage.total_tokens == 0
+    asked = {"model": "small", "messages": [{"role": "user", "content": COAST}], "stream": True}
+    raw = httpx.post(f"{service}/v1/chat/completions", json=asked, timeout=60).text
+    assert raw.startswith(": found ") and raw.endswith("data: [DONE]\n\n")
+
+
+def test_the_model_of_the_service_answers_unless_the_caller_wants_it_otherwise(official, monkeypatch):
+    with model_reads(monkeypatch, weighed):
+        by_rules = official.chat.completions.create(model="small", messages=ASKED, extra_body={"flowreader": {"fresh": True}})
+        reply = official.chat.completions.create(model="small", messages=ASKED)
+    assert by_rules.usage.total_tokens == 0 < reply.usage.completion_tokens < reply.usage.total_tokens
+    assert reply.choices[0].message.content.startswith("It weighs 163 kg without its base.\n\n[1] product_page.html, page 1")
+
+
+def test_what_nothing_proves_is_not_streamed(official, monkeypatch):
+    how = {"fresh": True, "settings": {"reading": {"by": "model"}}, "reader": "top-k"}
+    with model_reads(monkeypatch, unproven):
+        pieces = official.chat.completions.create(model="small", messages=ASKED, stream=True, extra_body={"flowreader": how})
+        streamed = "".join(piece.choices[0].delta.content or "" for piece in pieces)
+    assert "99" not in streamed and FACT in streamed
+
+
+def test_only_the_last_message_of_the_user_is_asked_and_the_reply_says_so(official):
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}, *ASKED]
+    reply = official.chat.completions.with_raw_response.create(model="small", messages=messages)
+    assert "before the last" in reply.headers["FlowReader-Not-Used"] and FACT in reply.parse().choices[0].message.content
+    parts = [{"role": "user", "content": [{"type": "text", "text": WEIGHT}]}]
+    alone = official.chat.completions.with_raw_response.create(model="small", messages=parts)
+    assert "FlowReader-Not-Used" not in alone.headers and alone.parse().flowreader["status"] == "evidence"
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "words"),
+    [
+        ({"model": "smal"}, openai.NotFoundError, "corpus"),
+        ({"model": "../small"}, openai.BadRequestError, "not usable"),
+        ({"messages": []}, openai.BadRequestError, "no message of a user"),
+        ({"messages": [{"role": "user", "content": " "}]}, openai.BadRequestError, "no message of a user"),
+        ({"messages": [{"role": "user", "content": [PICTURE]}]}, openai.BadRequestError, "without pictures"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, openai.BadRequestError, "tools are not called"),
+        ({"messages": "hello"}, openai.BadRequestError, "messages"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_cannot_be_answered_is_refused_in_words(official, asked, kind, words, stream):
+    with pytest.raises(kind) as refused:
+        official.chat.completions.create(**{"model": "small", "messages": ASKED, "stream": stream, **asked})
+    assert words in refused.value.body["message"] and {"what", "value", "remedy"} <= set(refused.value.body)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ('Generate a concise title. Output JSON: { "title": "..." }', {"title": "How heavy is it?"}),
+        ('Generate 1-3 broad tags. JSON format: { "tags": ["tag1"] }', {"tags": []}),
+        ('Suggest questions. JSON format: { "follow_ups": ["Q1"] }', {"follow_ups": []}),
+    ],
+)
+def test_what_a_front_end_wants_for_itself_costs_no_search(home, wanted, told):
+    text = f"### Task:\n{wanted}\n<chat_history>\nUSER: How heavy is it?\nASSISTANT: 163 kg\n</chat_history>"
+    asked = {"model": "no corpus at all", "messages": [{"role": "user", "content": text}]}
+    reply = client(room=0).post("/v1/chat/completions", json=asked)
+    assert json.loads(reply.json()["choices"][0]["message"]["content"]) == told and reply.json()["usage"]["total_tokens"] == 0
+    streamed = client(room=0).post("/v1/chat/completions", json={**asked, "stream": True}).text
+    assert json.loads(json.loads(streamed.split("\n\n")[0].removeprefix("data: "))["choices"][0]["delta"]["content"]) == told
+
+
+@pytest.mark.parametrize(
+    ("service", "headers", "status", "words"),
+    [
+        ({"room": 0}, {}, 503, "full"),
+        ({"token": "sesame"}, {}, 401, "token"),
+        ({"token": "sesame"}, {"Authorization": "Bearer wrong"}, 401, "another token"),
+        ({"host": "evil.example"}, {}, 400, "name"),
+    ],
+)
+def test_who_may_not_ask_or_comes_when_it_is_full_is_refused_as_everywhere(library, monkeypatch, service, headers, status, words):
+    monkeypatch.setenv("FLOWREADER_HOME", str(library))
+    asked = {"model": "small", "messages": ASKED}
+    reply = client(**service).post("/v1/chat/completions", json=asked, headers=headers)
+    assert words in error(reply, status)["message"] and (status != 503 or reply.headers["Retry-After"] == "5")
+    assert client(**service).get("/v1/models", headers=headers).status_code == (200 if status == 503 else status)
