@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 
 from flows.ask import ask
+from flows.cli.loading import ended_by_ctrl_c
 from flows.display.output import CommandError, Output
 from flows.service.mcp_tools import Tools
 from storage.locations import corpus_location
@@ -27,7 +28,9 @@ from tasks.progress import request_stop
 
 def mcp(arguments: argparse.Namespace, _output: Output) -> int:
     corpus = corpus_location(arguments.corpus).name
-    asyncio.run(_serve(Tools(corpus, answered, ingested if arguments.allow_writes else None)))
+    # As an exception it would wait for the next line of the program.
+    with ended_by_ctrl_c("stopped"):
+        asyncio.run(_serve(Tools(corpus, answered, ingested if arguments.allow_writes else None)))
     return 0
 
 

@@ -220,15 +220,15 @@ def part(
 
     The items may begin at the cursor `base` themselves, and go on at `more`.
     """
-    value = {**cut(head), name: (shown := list[Mapping[str, Any]]())}
-    left = MOST_BYTES - size(value)
+    value = {**cut(head), name: (shown := list[Mapping[str, Any]]()), "next_cursor": more}
+    left = MOST_BYTES - size(value) - len(str(len(items) + base))
     for item in map(cut, items[cursor:]):
         left -= size(item)
         if shown and left < 0:
             break
         shown.append(item)
     end = cursor + len(shown)
-    return reply({**value, "next_cursor": base + end if end < len(items) else more}, *pictures)
+    return reply(value | ({"next_cursor": base + end} if end < len(items) else {}), *pictures)
 
 
 def cut(item: Mapping[str, Any]) -> dict[str, Any]:
