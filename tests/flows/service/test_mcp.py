@@ -180,10 +180,10 @@ def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
                 ("search", "passages", 2000, {"query": "turbine", "limit": 100}),
             ):
                 whole, _ = await gathered(client, tool, name, **arguments)
-                monkeypatch.setattr(mcp_tools, "MOST_BYTES", most)
-                parts, replies = await gathered(client, tool, name, **arguments)
+                with monkeypatch.context() as patched:
+                    patched.setattr(mcp_tools, "MOST_BYTES", most)
+                    parts, replies = await gathered(client, tool, name, **arguments)
                 assert replies > 1 and parts == whole, tool
-                monkeypatch.undo()
             page = {"document": "budget.xlsx", "page": 1}
             whole, _ = await gathered(client, "get_page", "texts", **page)
             monkeypatch.setattr(mcp_tools, "LONGEST_VALUE", 300)
