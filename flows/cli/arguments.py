@@ -194,6 +194,7 @@ def build_parser() -> argparse.ArgumentParser:
     settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
     _add_model(verbs)
+    _add_mcp(verbs)
     settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
     return parser
 
@@ -287,6 +288,17 @@ def _add_model(verbs: Any) -> None:  # noqa: ANN401
     serve.add_argument("--gguf", default="", metavar="FILE", help=text)
     serve.add_argument("--port", type=int, default=4290, metavar="N", help="of 127.0.0.1 (default: %(default)s)")
     serve.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+
+
+def _add_mcp(verbs: Any) -> None:  # noqa: ANN401
+    text = "serve a program that speaks the Model Context Protocol, on standard input and output"
+    mcp = _command(verbs, "mcp", "cli.mcp_command:mcp", text)
+    text = "the corpus of calls that name none (default: %(default)s)"
+    mcp.add_argument("--corpus", default="default", metavar="NAME", help=text)
+    mcp.add_argument(
+        "--allow-writes", action="store_true", help="let the program ingest files of this machine and remove documents"
+    )
+    mcp.set_defaults(json=False)
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -6,21 +6,20 @@ from dataclasses import asdict
 
 from flows.display.corpus_tables import (
     checkups_json,
+    corpora_rows,
     corpus_json,
+    receipt_json,
     show_checkups,
     show_corpus,
     show_document,
     show_findings,
     show_settings,
-    totals,
 )
 from flows.display.output import CommandError, Output
 from storage.artifacts import write_durably
-from storage.catalog.catalog import CatalogDamagedError, StoreTooNewError
-from storage.catalog.current import CurrentDamagedError, pulled_from
-from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.locations import corpora_folder, corpus_location, home
+from storage.catalog.current import pulled_from
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
 from tasks.finding.plan import displayed
 from tasks.lineage.at_work import ingests_at_work, killed, report_killed
@@ -63,8 +62,7 @@ def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
 
     receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
     if output.as_json:
-        named = {"id": receipt.document_id, "name": receipt.name}
-        output.data({"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later})
+        output.data(receipt_json(receipt))
     else:
         output.line(f"{receipt.name} ({receipt.document_id[:12]}) is unpublished since snapshot {receipt.snapshot}")
         output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in receipt.gone.items()))
@@ -94,16 +92,7 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
-    rows = []
-    for location in corpora_in(corpora_folder()):
-        name = location.name
-        try:
-            with open_for_reading(location) as snapshot:
-                pulled = {"pulled_from": address} if (address := pulled_from(location)) else {}
-                row = {"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key}
-                rows.append(row | totals(snapshot) | pulled)
-        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError) as error:
-            rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
+    rows = corpora_rows()
     if output.as_json:
         output.data({"corpora": rows})
     elif rows:

@@ -9,14 +9,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from flows.display.output import Output
-from storage.corpus.snapshot import Snapshot
+from storage.catalog.catalog import CatalogDamagedError, StoreTooNewError
+from storage.catalog.current import CurrentDamagedError, pulled_from
+from storage.catalog.in_use import corpora_in
+from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
 from storage.errors import Finding
+from storage.locations import corpora_folder
 from storage.records.documents import DocumentRecord, Modality, SkippedFile
 from tasks.finding.plan import displayed
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves
 
 if TYPE_CHECKING:
+    from tasks.ingest.removing import Receipt
     from tasks.models.checkup_of_servers import Checkup
 
 SKIPPED_SHOWN = 20
@@ -30,6 +35,26 @@ def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -
         "skipped": [{"path": displayed(item.path), "reason": item.reason} for item in skipped],
         "totals": totals(snapshot),
     }
+
+
+def corpora_rows() -> list[dict[str, Any]]:
+    """Return a row for each corpus of this home; one that cannot be opened says why where others name their embedder."""
+    rows = []
+    for location in corpora_in(corpora_folder()):
+        name = location.name
+        try:
+            with open_for_reading(location) as snapshot:
+                pulled = {"pulled_from": address} if (address := pulled_from(location)) else {}
+                row = {"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key}
+                rows.append(row | totals(snapshot) | pulled)
+        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError) as error:
+            rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
+    return rows
+
+
+def receipt_json(receipt: Receipt) -> dict[str, Any]:
+    named = {"id": receipt.document_id, "name": receipt.name}
+    return {"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later}
 
 
 def document_json(record: DocumentRecord) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 / is the page for people, with the answers' own pages under /answers. POST /ask takes an AskRequest as JSON and gives
 `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it goes, as server-sent events. /v1 is for clients of
-OpenAI. GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
+OpenAI, POST /mcp for those of MCP. GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
 import json
@@ -12,23 +12,38 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
 
 from flows.display.output import CommandError
 from flows.service import openai_protocol, pages
 from flows.service.intake import Intake
+from flows.service.mcp_tools import Tools
 from flows.service.news import News
-from flows.service.received import HEALTH, checked, error_of, received, refusal, require_welcome
+from flows.service.received import HEALTH, LARGEST_BODY, checked, error_of, received, refusal, require_welcome
 from storage.errors import ExpectedError
 from tasks.asking.request import AskRequest
 from tasks.events import DraftGrown
 
-ASK, STREAM = "/ask", "/ask/stream"
+ASK, STREAM, MCP = "/ask", "/ask/stream", "/mcp"
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
-    app = FastAPI(title="FlowReader", docs_url=None, redoc_url=None, openapi_url=None)
+    tools = Tools("default", intake.ask)
+    # Who is welcome is looked at below, for every route. Without sessions a service that starts anew has lost none.
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    tools.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)
+    app = FastAPI(
+        title="FlowReader",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=lambda _app: tools.session_manager.run(),
+        routes=[Route(MCP, StreamableHTTPASGIApp(tools.session_manager), methods=["POST"])],
+    )
     app.state.intake = intake
     app.include_router(pages.router)
     app.mount("/static", pages.static)

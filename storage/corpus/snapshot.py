@@ -20,7 +20,7 @@ from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import CurrentDamagedError, held, snapshot_path
 from storage.catalog.in_use import corpora_in
 from storage.errors import ExpectedError
-from storage.graph.filters import Column, one_of
+from storage.graph.filters import Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.records.documents import (
     DocumentRecord,
@@ -229,6 +229,13 @@ class Snapshot:
         from storage.graph.tables import TableName, nodes_of
 
         return nodes_of(self.table(TableName.NODES, document_id))
+
+    def nodes_on(self, document_id: str, page: int) -> list[Node]:
+        """Return the nodes of one page in reading order."""
+        from storage.graph.tables import TableName, nodes_of
+
+        found = every(one_of(Column.DOCUMENT, [document_id]), one_of(Column.PAGE, [page]))
+        return nodes_of(self.graph_store.read(TableName.NODES, found))
 
     def nodes_found(self, ids: Sequence[str]) -> list[Node]:
         """Return those of the nodes that are in the snapshot, in the order asked."""

@@ -39,8 +39,8 @@ class Picture:
         return f"data:image/webp;base64,{base64.b64encode(self.data).decode()}"
 
 
-def shrink_picture(data: bytes) -> Picture:
-    """Return the picture at most PICTURE_WIDTH pixels wide, in its own proportions.
+def shrink_picture(data: bytes, width: int = PICTURE_WIDTH) -> Picture:
+    """Return the picture at most so many pixels wide, in its own proportions.
 
     Raise NoPictureError where the bytes are no PNG or JPEG, are damaged, or hold more pixels than may be read.
     """
@@ -53,7 +53,7 @@ def shrink_picture(data: bytes) -> Picture:
                     raise NoPictureError(
                         f"the picture has {picture.width} x {picture.height} pixels; {most} megapixels are allowed"
                     )
-                picture.thumbnail((PICTURE_WIDTH, PICTURE_WIDTH * TALLEST), Image.Resampling.LANCZOS)
+                picture.thumbnail((width, width * TALLEST), Image.Resampling.LANCZOS)
                 small = picture.convert("RGB")
     except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         raise NoPictureError(f"the picture cannot be decoded: {error}") from error
@@ -67,8 +67,10 @@ def kept_picture(artifacts: ArtifactStore, name: str) -> Picture:
     return shrink_picture(kept_bytes(artifacts, name))
 
 
-def page_picture(artifacts: ArtifactStore, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
+def page_picture(
+    artifacts: ArtifactStore, document: DocumentRecord, page: Page, copies: SourceCopies, width: int = PICTURE_WIDTH
+) -> Picture:
     """Return the page's picture, made small; raise NoPictureError where there is none and none can be drawn."""
     low, high = DPI_BOUNDS
-    dpi = min(max(round(PICTURE_WIDTH * POINTS_PER_INCH / max(page.width_points, 1.0)), low), high)
-    return shrink_picture(page_bytes(artifacts, document, page, copies, dpi=dpi))
+    dpi = min(max(round(width * POINTS_PER_INCH / max(page.width_points, 1.0)), low), high)
+    return shrink_picture(page_bytes(artifacts, document, page, copies, dpi=dpi), width)

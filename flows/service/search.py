@@ -1,0 +1,75 @@
+"""The passages of a corpus, ranked for what is looked for by the scores that `flow` begins with; no model reads, none is kept."""
+
+import asyncio
+import itertools
+from dataclasses import asdict, replace
+from typing import Any
+
+from storage.corpus.snapshot import Snapshot
+from storage.locations import corpus_location
+from storage.records.documents import WHOLE_PAGE, Node, Passage
+from storage.runs.log import RunLog
+from tasks.algorithms.arrays import strongest
+from tasks.asking.candidates import find_candidates, score
+from tasks.asking.opening import opened_for_reading
+from tasks.asking.question import AskContext, context_of, understand
+from tasks.asking.records import PathReading
+from tasks.asking.request import AskRequest, asked_scope, checked_questions
+from tasks.asking.second_look import look_again
+from tasks.lineage.writing import working_at, workplace_of
+from tasks.models.embedding.embedder import open_question_embedder
+from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.rules import ExtractiveReader
+from tasks.routing.paths import ChosenPath
+
+FIRST_CHARACTERS = 500
+"""Shown of a passage that holds no words of the question."""
+
+
+async def search(request: AskRequest, start: int, limit: int) -> tuple[list[dict[str, Any]], int | None]:
+    """Return the passages that rank from `start` (0 the best) for the one question, `limit` at most, and where to go on, if at all.
+
+    Of a passage its best words for the question are quoted, or its first; what says nothing is left out. Raise as `flows.ask.ask`.
+    """
+    location, (text,) = corpus_location(request.corpus), checked_questions(request.questions)
+    # Steps note what they did, and this log is never written: looking leaves nothing behind.
+    place = workplace_of("search", RunLog(location.runs / "search", itertools.count(1), held=[]))
+    async with opened_for_reading(location) as snapshot:
+        context = await asyncio.to_thread(_context, snapshot, request)
+        with working_at(replace(place, remembers=False)):
+            question = await understand("search", text, context)
+            graph = await find_candidates.submit(question, context)
+            scores = await look_again(question, graph, await score.submit(question, graph, context), context)
+            ranking = strongest(scores=scores.combined, count=len(graph.ids)).tolist()
+            ranked = ranking[start : start + limit]
+            paths = [ChosenPath(nodes=(node,), flow=0.0) for node in ranked]
+            texts = await fetch_texts.submit(question, graph, scores, paths, context)
+            readings = await read_paths.submit(question, texts, context)
+    hits = [
+        {"rank": rank, "score": round(float(scores.combined[node]), 4)} | _hit(path.nodes[0], reading, context)
+        for rank, node, path, reading in zip(itertools.count(start + 1), ranked, texts, readings)
+        if not path.nodes[0].meaningless
+    ]
+    end = start + len(ranked)
+    return hits, end if end < len(ranking) else None
+
+
+def _context(snapshot: Snapshot, request: AskRequest) -> AskContext:
+    scope, settings = asked_scope(snapshot, request), request.settings
+    embedder = open_question_embedder(snapshot.embedder, models=settings.models)
+    return context_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
+
+
+def _hit(passage: Passage, reading: PathReading, context: AskContext) -> dict[str, Any]:
+    return {
+        "document": asdict(context.names[passage.document_id]),
+        "page": passage.page,
+        "box": None if passage.box == WHOLE_PAGE else passage.box,
+        "section": passage.section_path,
+        "quote": reading.answer or words_of(passage)[:FIRST_CHARACTERS],
+    }
+
+
+def words_of(node: Node | Passage) -> str:
+    """Return what stands in a node, its caption first; a figure's words are those read in it."""
+    return "\n\n".join(dict.fromkeys(filter(None, (node.caption, node.content, node.picture_text))))
