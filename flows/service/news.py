@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from flows.ask_deployed import Answers, Asked, asked_here
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
 
+QUIET_SECONDS = 15.0
+
 
 class News:
     """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
@@ -33,10 +35,15 @@ class News:
         self._some.set()
 
     async def newest(self) -> AsyncIterator[Followed]:
-        """Yield what happens until the question ends."""
+        """Yield what happens until the question ends; in silence the last stage again: what stands between cuts quiet lines."""
+        stage = StageReached("", "waiting")
         while not self.asked.answers.done():
-            await self._some.wait()
+            try:
+                await asyncio.wait_for(self._some.wait(), QUIET_SECONDS)
+            except TimeoutError:
+                yield stage
             self._some.clear()
             newest, self._newest = self._newest, {}
             for event in newest.values():
+                stage = event if isinstance(event, StageReached) else stage
                 yield event
