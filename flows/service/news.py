@@ -7,7 +7,11 @@ from contextlib import ExitStack
 from flows.ask_deployed import Answers, Asked, asked_here
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
 
+FIRST_SECONDS = 0.4
+"""A question that waits for others says so then."""
+
 QUIET_SECONDS = 15.0
+"""What stands between cuts lines that are quiet for longer."""
 
 
 class News:
@@ -35,13 +39,14 @@ class News:
         self._some.set()
 
     async def newest(self) -> AsyncIterator[Followed]:
-        """Yield what happens until the question ends; in silence the last stage again: what stands between cuts quiet lines."""
-        stage = StageReached("", "waiting")
+        """Yield what happens until the question ends, in silence the last stage again."""
+        stage, patience = StageReached("", "waiting"), FIRST_SECONDS
         while not self.asked.answers.done():
             try:
-                await asyncio.wait_for(self._some.wait(), QUIET_SECONDS)
+                await asyncio.wait_for(self._some.wait(), patience)
             except TimeoutError:
                 yield stage
+            patience = QUIET_SECONDS
             self._some.clear()
             newest, self._newest = self._newest, {}
             for event in newest.values():
