@@ -168,13 +168,13 @@ class Ingests:
             shown = CommandError.from_error(error)
             ingest.error = {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
             ingest.state = State.FAILED
-        await self._tidy(ingest)
+        await self.tidy(ingest)
 
     async def _stopped(self, ingest: Ingest) -> None:
         ingest.state = State.STOPPED
-        await self._tidy(ingest)
+        await self.tidy(ingest)
 
-    async def _tidy(self, ingest: Ingest) -> None:
+    async def tidy(self, ingest: Ingest) -> None:
         """Delete what was uploaded for it and no document came of."""
         published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
         wanted = {path for each in self.kept.values() if not each.ended for path in each.paths}

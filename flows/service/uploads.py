@@ -11,7 +11,7 @@ from pathlib import Path
 from flows.display.output import CommandError
 from storage.artifacts import PARTIAL, sync_folder
 from storage.locations import corpus_location, uploads_folder
-from storage.system import check_writable, full_disk_explained
+from storage.system import check_writable, full_disk_explained, require_room
 from tasks.finding.plan import displayed
 from tasks.settings.ingest import LimitSettings
 
@@ -26,29 +26,38 @@ class TooLargeError(CommandError):
     """More is sent than is read."""
 
 
-async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, megabytes: int | None = None) -> Path:
+async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, announced: str = "") -> Path:
     """Keep what is streamed, and return where: the same content under the same name is the same file.
 
     Raise CommandError for a name that is no plain file name, LocationError for one that no corpus may have, TooLargeError beyond
     `limits.file_megabytes`, DiskFullError, NotWritableError, and whatever the stream raises: then nothing of it is left.
     """
     location, kept_as = corpus_location(corpus), plain_name(name)
-    folder, most = uploads_folder() / location.name, megabytes or LimitSettings().file_megabytes
-    await asyncio.to_thread(_prepare, folder)
+    folder, most = uploads_folder() / location.name, LimitSettings().file_megabytes << 20
+    size = int(announced) if announced.isdecimal() else 0
+    require_small(size, most, kept_as)
+    await asyncio.to_thread(_prepare, folder, size)
     partial, digest, size = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), 0
-    with full_disk_explained(folder, most << 20):
+    with full_disk_explained(folder, most):
         try:
             with partial.open("xb", buffering=0) as file:
                 async for part in stream:
                     size += len(part)
-                    if size > most << 20:
-                        remedy = "upload it in parts; larger files are not read"
-                        raise TooLargeError(f"the file is larger than {most} MB (limits.file_megabytes)", kept_as, remedy)
+                    require_small(size, most, kept_as)
                     digest.update(part)
                     await asyncio.to_thread(file.write, part)
             return await asyncio.to_thread(_place, partial, folder / digest.hexdigest()[:DIGITS] / kept_as)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def require_small(size: int, most: int, name: str) -> None:
+    if size > most:
+        what, remedy = (
+            f"the file is larger than {most >> 20} MB (limits.file_megabytes)",
+            "upload it in parts; larger files are not read",
+        )
+        raise TooLargeError(what, name, remedy)
 
 
 def plain_name(name: str) -> str:
@@ -63,8 +72,9 @@ def plain_name(name: str) -> str:
     return shown
 
 
-def _prepare(folder: Path) -> None:
+def _prepare(folder: Path, size: int) -> None:
     check_writable(folder)
+    require_room(folder, size)
     for left in folder.glob(f"{PARTIAL}*"):
         with suppress(FileNotFoundError):
             if left.stat().st_mtime < time.time() - PARTIAL_SECONDS:

@@ -9,8 +9,8 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
-import httpx
 import pytest
 
 from flows.display.output import CommandError
@@ -18,12 +18,9 @@ from flows.service import ingests, uploads
 from flows.service.ingests import Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
 from flows.service.uploads import TooLargeError, keep_upload
 from storage.artifacts import PARTIAL
-from storage.corpus.snapshot import open_for_reading
-from storage.locations import LocationError, corpus_location, uploads_folder
+from storage.locations import LocationError, uploads_folder
 from storage.system import DiskFullError, NotWritableError
-from tasks.ingest.removing import remove_document
 from tests.program import CORPUS
-from tests.session_server import session_server
 
 
 async def parts(*sent, error=None):
@@ -64,8 +61,12 @@ def test_what_is_cut_too_large_or_without_room_leaves_nothing(home, monkeypatch)
         kept("a.txt", b"a", corpus="../small")
     with pytest.raises(ConnectionError):
         kept("a.txt", b"a", error=ConnectionError("cut"))
+    monkeypatch.setattr(uploads, "LimitSettings", lambda: SimpleNamespace(file_megabytes=1))
     with pytest.raises(TooLargeError, match="larger than 1 MB"):
-        kept("a.txt", b"a" * (1 << 20), b"b", megabytes=1)
+        kept("a.txt", b"a" * (1 << 20), b"b")
+    for announced, refusal in ((str(2 << 20), TooLargeError), (str(1 << 50), TooLargeError)):
+        with pytest.raises(refusal):
+            kept("a.txt", error=AssertionError("nothing is read"), announced=announced)
 
     def full(*_given):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -181,32 +182,6 @@ def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
         await service.end()
 
     asyncio.run(world())
-
-
-def test_an_upload_is_read_in_a_run_that_prefect_shows_and_goes_with_its_document(own_home, monkeypatch):
-    monkeypatch.setenv("PREFECT_API_URL", session_server())
-
-    async def world():
-        service = Ingests()
-        good = await keep_upload("small", "pier.html", parts(b"<h1>Pier</h1><p>The pier of Skarvik is 412 metres long.</p>"))
-        first = service.begin("small", [str(good)])
-        seen = set()
-        while not first.ended:
-            seen.add((await asyncio.to_thread(first.look))["run_id"])
-            await asyncio.sleep(0.05)
-        (document,) = first.look()["result"]["documents"]
-        assert first.state is State.DONE and (document["name"], document["state"]) == ("pier.html", "ready")
-        assert files() == [good]
-        (run_id,) = seen - {None}
-        shown = httpx.get(f"{os.environ['PREFECT_API_URL']}/flow_runs/{run_id}")
-        assert shown.json()["state"]["type"] == "COMPLETED"
-        return document["id"]
-
-    document = asyncio.run(world())
-    remove_document(corpus_location("small"), document, now=False)
-    with open_for_reading(corpus_location("small")) as snapshot:
-        assert document not in {record.id for record in snapshot.documents()}
-    assert list((uploads_folder() / "small").iterdir()) == []
 
 
 SERVICE = "import asyncio, sys; from flows.service.ingests import ingested; asyncio.run(ingested(sys.argv[1:], 'far'))"
