@@ -43,13 +43,15 @@ async def remove(document: str, corpus: str = "default") -> Response:
 
 
 @router.get("/{document}/pages/{number}")
-def page(document: str, number: int, corpus: str = "default", answer: str = "", zoom: Annotated[Zoom, Query()] = 100) -> Response:
-    """Show a page with the places that the answer cites, or its words where it has no picture."""
+def page(
+    document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Annotated[Zoom, Query()] = 100
+) -> Response:
+    """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         record = snapshot.find(displayed(document))
         found = page_of(snapshot, record, number)
-        cited = cited_on(found, answer_in(location, snapshot, answer)) if answer else []
+        citations = cited_on(found, answer_in(location, snapshot, answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
     picture, why = drawn(record, found)
     return html(
@@ -57,14 +59,15 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         framed=True,
         corpus=corpus,
         answer=answer,
+        cited=cited,
         zoom=zoom,
         record=record,
         page=found,
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=marks_on(picture, cited) if picture else [],
-        texts=[(words_in(node), [citation.quote for _, citation in cited if citation.node_id == node.id]) for node in nodes],
+        marks=marks_on(picture, citations) if picture else [],
+        texts=[(words_in(node), [citation.quote for _, citation in citations if citation.node_id == node.id]) for node in nodes],
     )
 
 

@@ -8,3 +8,11 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   link.click();
 });
+
+// A fragment would scroll the page that this one stands in, too.
+const lit = document.querySelector(".lit, mark"), sheet = document.querySelector(".sheet-scroll");
+if (lit) {
+  const { top, left } = lit.getBoundingClientRect();
+  scrollTo(0, top - innerHeight / 3);
+  sheet?.scrollTo(left - innerWidth / 3, 0);
+}
