@@ -175,7 +175,12 @@ class PathReader(Protocol):
 
     @property
     def sees(self) -> bool:
-        """Whether pictures are of use to it."""
+        """Whether pictures are of use to it: not where its model is asked no more."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say why it is not what was asked for, where it is not."""
         ...
 
     @property

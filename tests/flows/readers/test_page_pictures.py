@@ -1,7 +1,9 @@
 """Pages shown to a chat model that sees: kept pictures, or drawn from the very file that was read."""
 
+import asyncio
 import io
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,9 +13,20 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.corpus.writer import open_for_writing
 from storage.locations import artifacts_folder
 from storage.records.documents import NodeKind
-from tests.asking_worlds import Passage, answer_at, at_context, published, written
+from tasks.readers.page_pictures import page_images, with_pages
+from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
 from tests.flows.readers.test_by_model import ALL_FORMS, BLADE, DOCUMENT, FACTS
-from tests.scripted_answers import Reader, model_settings, of_form, passages_of, path_answer, pieces_of, read_by, whole_answer
+from tests.scripted_answers import (
+    Reader,
+    booked,
+    model_settings,
+    of_form,
+    passages_of,
+    path_answer,
+    pieces_of,
+    read_by,
+    whole_answer,
+)
 from tests.storage.worlds import EMBEDDER, corpus_in, record
 from tests.tasks.report.report_worlds import id_of, squares_pdf
 
@@ -35,6 +48,16 @@ def test_pages_that_are_kept_as_pictures_are_rated_by_them_where_the_model_sees(
         answer_at(place, BLADE, reader="walk")
     shown = {pieces_of(request)[0][0]: len(request.images) for request in of_form(server, "RatedPage")}
     assert shown == {f"page {number}": int(sees and number == 1) for number in range(1, 10)}
+
+
+def test_once_the_time_is_up_no_more_pages_are_drawn_and_one_note_says_so(tmp_path, home):
+    with at_context(published(tmp_path / "late", DOCUMENT)) as context, booked(context) as book:
+        keys = [(page.document_id, page.number) for page in context.snapshot.pages(DOCUMENT.document_id)]
+        assert page_images(keys, context.snapshot, until=time.monotonic()) == {}
+        assert book.notes == ["the model was not shown every page: no time was left to draw it"]
+        with read_by(context, Reader(FACTS)) as (place, _server):
+            book.failed, texts = True, ()
+            assert asyncio.run(with_pages(asked(BLADE, place), texts, place, most=3)) is texts, "the model is asked no more"
 
 
 WHOLE_PAGES = {"agent": [["1", "2"]], "map": [[], ["2"]], "walk": [["1", "2"]]}
