@@ -196,7 +196,7 @@ class ModelReader:
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""
-        nothing = PathReading(answer="", quotes=(), present=path.present, path=path)
+        nothing = PathReading(answer="", quotes=(), present=path.present, path=path, seen=shown.seen)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
