@@ -112,8 +112,8 @@ async def chat(request: Request) -> Response:
     """Answer the last message of the user, streamed or not."""
     wanted = checked(ChatRequest, await received(request))
     question, began = wanted.question, int(time.time())
-    if (told := own_task(question)) is not None:
-        reply = Completion(wanted.model, began, told)
+    if (content := own_task(question)) is not None:
+        reply = Completion(wanted.model, began, content)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
     news = News(request.app.state.intake.take_in(wanted.asked()))
@@ -180,8 +180,8 @@ class Completion:
         return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage, "flowreader": status}
 
     async def chunks(self, *, usage: bool = False) -> AsyncIterator[str]:
-        said = {"role": "assistant", "content": self.content, "annotations": self.annotations}
-        for delta, reason in ((said, None), ({}, "stop")):
+        message = {"role": "assistant", "content": self.content, "annotations": self.annotations}
+        for delta, reason in ((message, None), ({}, "stop")):
             yield self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
         if usage:
             yield self._chunk([], usage=self.usage)
@@ -216,13 +216,13 @@ def own_task(text: str) -> str | None:
 def refused(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
     reply = refusal(error, of_question=of_question)
-    told = in_openai_words(error_of(error, of_question=False))
+    content = in_openai_words(error_of(error, of_question=False))
     status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
     kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
-    return JSONResponse({"error": told}, status, kept)
+    return JSONResponse({"error": content}, status, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
-    """Return an error as those clients show it, with ours beside."""
+    """Return an error as those clients show it, with ours in it."""
     message = f"{error['what']}; {error['remedy']}" if error["remedy"] else error["what"]
     return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}

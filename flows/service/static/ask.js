@@ -4,8 +4,8 @@ const form = document.getElementById("ask"), stop = document.getElementById("sto
 const stage = document.getElementById("stage"), draft = document.getElementById("draft"), error = document.getElementById("error");
 
 function refuse({ what, remedy }) {
-  const [said, help] = error.children;
-  said.textContent = what;
+  const [problem, help] = error.children;
+  problem.textContent = what;
   help.textContent = remedy;
   error.hidden = false;
 }
