@@ -190,10 +190,8 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
     (order.out / PICTURES).mkdir(parents=True, exist_ok=True)
     reading = {"reading.by": "model", "reading.model.forms": "full"}
     settings, location = changed(load_settings(order.settings, hurry=False).ask, reading), corpus_location(order.corpus)
-    arguments, bounds = (
-        {name: str(value) for name, value in vars(order).items()},
-        {Stage.FIRST: order.count * (2 + order.neighbours)},
-    )
+    arguments = {name: str(value) for name, value in vars(order).items()}
+    bounds = {Stage.FIRST: order.count * (2 + order.neighbours)}
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(

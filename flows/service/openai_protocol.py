@@ -216,10 +216,10 @@ def own_task(text: str) -> str | None:
 def refused(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
     reply = refusal(error, of_question=of_question)
-    content = in_openai_words(error_of(error, of_question=False))
+    body = {"error": in_openai_words(error_of(error, of_question=False))}
     status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
     kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
-    return JSONResponse({"error": content}, status, kept)
+    return JSONResponse(body, status, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
