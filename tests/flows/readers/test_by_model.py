@@ -213,6 +213,7 @@ def test_a_rater_spends_of_the_same_budget_and_where_there_is_none_the_chat_mode
     with chat_server(Reader(FACTS, instead=rates), sees=False) as chat, chat_server(Reader({}, instead=rates)) as small:
         with open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url)), settings, context.snapshot) as reader:
             answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+            assert reader.rater.context.model.abilities.sees and not reader.rater.sees, "no page is drawn once the budget is spent"
         assert (chat.calls, small.calls) == (0, 5)
         missing = Endpoint(chat.base_url, rater=Endpoint(small.base_url, "another"))
         unknown = r"has no model 'another'.*set FLOWREADER_RATER_MODEL"
