@@ -7,6 +7,12 @@ from contextlib import ExitStack
 from flows.ask_deployed import Answers, Asked, asked_here
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
 
+FIRST_SECONDS = 0.4
+"""A question that waits for others says so then."""
+
+QUIET_SECONDS = 15.0
+"""What stands between cuts lines that are quiet for longer."""
+
 
 class News:
     """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
@@ -33,10 +39,16 @@ class News:
         self._some.set()
 
     async def newest(self) -> AsyncIterator[Followed]:
-        """Yield what happens until the question ends."""
+        """Yield what happens until the question ends, in silence the last stage again."""
+        stage, patience = StageReached("", "waiting"), FIRST_SECONDS
         while not self.asked.answers.done():
-            await self._some.wait()
+            try:
+                await asyncio.wait_for(self._some.wait(), patience)
+            except TimeoutError:
+                yield stage
+            patience = QUIET_SECONDS
             self._some.clear()
             newest, self._newest = self._newest, {}
             for event in newest.values():
+                stage = event if isinstance(event, StageReached) else stage
                 yield event

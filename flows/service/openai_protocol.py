@@ -112,17 +112,19 @@ async def chat(request: Request) -> Response:
     """Answer the last message of the user, streamed or not."""
     wanted = checked(ChatRequest, await received(request))
     question, began = wanted.question, int(time.time())
-    if (content := own_task(question)) is not None:
-        reply = Completion(wanted.model, began, content)
+    if (own := own_task(question)) is not None:
+        reply = Completion(wanted.model, began, own)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
-    news = News(request.app.state.intake.take_in(wanted.asked()))
+    asked = request.app.state.intake.take_in(wanted.asked())
     headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
     page = f"{str(request.base_url).rstrip('/')}/answers"
     if not wanted.stream:
-        return JSONResponse((await answered(news.asked, wanted.model, began, page)).whole(), headers=headers)
+        return JSONResponse((await answered(asked, wanted.model, began, page)).whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
-    return StreamingResponse(told_of(news, wanted.model, began, page, usage), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(
+        told_of(News(asked), wanted.model, began, page, usage), media_type="text/event-stream", headers=headers
+    )
 
 
 async def answered(asked: Asked, corpus: str, began: int, page: str) -> "Completion":
@@ -146,10 +148,10 @@ async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -
 
 def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Completion":
     """Return the answer, or the evidence, with its sources under it: each is annotated by the page that shows it."""
-    content, annotations = words_of(answer), []
+    content, annotations = as_text(words_of(answer)), []
     for number, cited in enumerate(answer.citations, 1):
         quote = f': "{cited.quote}"' if cited.quote else ""
-        line = f"[{number}] {cited.document.name}, page {cited.page}{quote}"
+        line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')}"
         start = len(content) + 2
         content += f"\n\n{line}"
         source = {
@@ -160,6 +162,17 @@ def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Comple
         }
         annotations.append({"type": "url_citation", "url_citation": source})
     return Completion(corpus, began, content, tuple(annotations), answer)
+
+
+LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+
+
+def as_text(words: str) -> str:
+    """Return words of documents and models so that Markdown makes no picture, link or element of them.
+
+    Clients show a reply as Markdown: a picture in a quote would be fetched from wherever it says.
+    """
+    return LINK.sub(r"\\", TAG.sub("&lt;", words))
 
 
 class Completion:

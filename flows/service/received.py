@@ -1,6 +1,8 @@
 """What comes in over HTTP is checked here, and what is wrong with it becomes a reply: what, the value and the remedy."""
 
 import hmac
+from base64 import b64decode
+from binascii import Error as NotBase64Error
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -26,24 +28,42 @@ class WrongTokenError(CommandError):
 
 
 class WrongHostError(CommandError):
-    """The request names this machine by a name that the service does not know."""
+    """The request names this machine by a name that the service does not know, or comes from a page of somebody else."""
 
 
 def require_welcome(request: Request, token: str) -> None:
-    """Raise WrongTokenError where a token is asked for and not given; where none is, WrongHostError for another machine's name."""
+    """Raise WrongTokenError where a token is asked for and not given; where none is, WrongHostError for another machine's name.
+
+    Raise WrongHostError, too, where a page of another origin is at work.
+    """
+    host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
+    if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+        remedy = "use the page of the query service itself, or a program"
+        raise WrongHostError("the request comes from another page", origin[:100], remedy)
     if token:
         given = request.headers.get("Authorization", "")
-        if request.url.path != HEALTH and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        if request.url.path != HEALTH and not hmac.compare_digest(token_in(given).encode(), token.encode()):
             how = "with another token" if given else "without its token"
             remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
             raise WrongTokenError(f"the query service takes no question {how}", "", remedy)
-    elif not is_this_machine(host_of(request.headers.get("Host", ""))):
+    elif not is_this_machine(host_of(host)):
         # A page of the web that has its own name lead to this machine is not to ask here.
         raise WrongHostError(
             "the query service is asked by a name that is not of this machine",
-            request.headers.get("Host", "")[:100],
+            host[:100],
             "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN",
         )
+
+
+def token_in(authorization: str) -> str:
+    """Return the token that a program brings, or the password that a browser does; "" for none."""
+    scheme, _, given = authorization.partition(" ")
+    if scheme == "Basic":
+        try:
+            return b64decode(given).decode().partition(":")[2]
+        except (NotBase64Error, UnicodeDecodeError):
+            return ""
+    return given if scheme == "Bearer" else ""
 
 
 async def received(request: Request, kind: str = JSON) -> bytes:
@@ -92,11 +112,13 @@ def status_of(error: Exception) -> int:
 
 REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {
     FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
-    WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": "Bearer"}),
+    WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": 'Basic realm="FlowReader"'}),
     WrongHostError: (Refusal.HOST, 400, None),
     QuestionStoppedError: (Refusal.CANNOT, 503, None),
 }
-"""Why a question is refused, the status and the headers; of other errors `_kind` decides."""
+"""Why a question is refused, the status and the headers; of other errors `_kind` decides.
+
+"Basic", for a browser asks its user then; programs need not be told how."""
 
 
 def _kind(error: Exception) -> tuple[Refusal, int, Mapping[str, str] | None]:

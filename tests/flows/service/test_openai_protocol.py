@@ -7,7 +7,11 @@ import textwrap
 import httpx
 import openai
 import pytest
+from hypothesis import given, strategies
+from markdown_it import MarkdownIt
 
+from flows.service import news
+from flows.service.openai_protocol import as_text
 from tasks.models.process import ROOT
 from tests.asking_worlds import COAST, WEIGHT
 from tests.flows.service.test_app import client, error
@@ -74,7 +78,22 @@ def test_a_stream_tells_how_it_goes_and_then_the_same(official, service):
     assert pieces[-2].choices[0].finish_reason == "stop" and pieces[-1].usage.total_tokens == 0
     asked = {"model": "small", "messages": [{"role": "user", "content": COAST}], "stream": True}
     raw = httpx.post(f"{service}/v1/chat/completions", json=asked, timeout=60).text
-    assert raw.startswith(": found ") and raw.endswith("data: [DONE]\n\n")
+    assert "\n\n: found " in f"\n\n{raw}" and raw.endswith("data: [DONE]\n\n")
+
+
+@given(strategies.text(r"![]()<>:\\`a/ \n", max_size=30))
+def test_markdown_makes_no_picture_link_or_element_of_a_quote(words):
+    html = MarkdownIt("commonmark").render(f"[1] {as_text(words)}\n\n[2] {as_text(words)}")
+    assert not any(tag in html for tag in ("<img", "<a ", "<a>"))
+    assert as_text("p < 0.05 [see 2]") == "p < 0.05 [see 2]" and as_text("![x](http://evil)") == r"![x]\(http://evil)"
+
+
+def test_while_nothing_happens_a_stream_says_that_it_is_there(official, service, monkeypatch):
+    monkeypatch.setattr(news, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(news, "QUIET_SECONDS", 0.01)
+    asked = {"model": "small", "messages": ASKED, "stream": True, "flowreader": {"fresh": True}}
+    raw = httpx.post(f"{service}/v1/chat/completions", json=asked, timeout=60).text
+    assert raw.startswith(": waiting\n\n") and raw.count(": ") > 3 and raw.endswith("data: [DONE]\n\n")
 
 
 def test_the_model_of_the_service_answers_unless_the_caller_wants_it_otherwise(official, monkeypatch):

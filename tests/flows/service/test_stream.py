@@ -15,6 +15,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from flows.ask_deployed import Asked, asked_here
+from flows.service import news
 from flows.service.app import web_app
 from flows.service.news import News
 from tasks.events import DraftGrown, QuestionRefused, QueueSeen, Refusal, StageReached, emit, subscribed
@@ -30,8 +31,9 @@ ASKED = WEIGHT["json"]
 
 @pytest.fixture(autouse=True)
 def small(library, tmp_path, monkeypatch):
-    """A home with the corpus `small`, and a reply looked at whenever a word comes."""
+    """A home with the corpus `small`, and a reply looked at whenever a word comes; nobody is said to wait."""
     monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
+    monkeypatch.setattr(news, "FIRST_SECONDS", 60.0)
     monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
 
 
