@@ -193,8 +193,8 @@ class Completion:
         return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage, "flowreader": status}
 
     async def chunks(self, *, usage: bool = False) -> AsyncIterator[str]:
-        said = {"role": "assistant", "content": self.content, "annotations": self.annotations}
-        for delta, reason in ((said, None), ({}, "stop")):
+        message = {"role": "assistant", "content": self.content, "annotations": self.annotations}
+        for delta, reason in ((message, None), ({}, "stop")):
             yield self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
         if usage:
             yield self._chunk([], usage=self.usage)
@@ -229,13 +229,13 @@ def own_task(text: str) -> str | None:
 def refused(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
     reply = refusal(error, of_question=of_question)
-    told = in_openai_words(error_of(error, of_question=False))
+    body = {"error": in_openai_words(error_of(error, of_question=False))}
     status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
     kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
-    return JSONResponse({"error": told}, status, kept)
+    return JSONResponse(body, status, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
-    """Return an error as those clients show it, with ours beside."""
+    """Return an error as those clients show it, with ours in it."""
     message = f"{error['what']}; {error['remedy']}" if error["remedy"] else error["what"]
     return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}

@@ -46,8 +46,8 @@ async def ask(request: Request) -> Response:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
         (answer,) = await request.app.state.intake.ask(checked(AskRequest, asked))
     except (ExpectedError, OSError) as error:
-        told = error_of(error, of_question=True)
-        return await asyncio.to_thread(page, corpus, error=told, question=question, reader=reader, status=status_of(error))
+        words = error_of(error, of_question=True)
+        return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status_of(error))
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 
 

@@ -5,8 +5,8 @@ const stage = document.getElementById("stage"), draft = document.getElementById(
 const GONE = { what: "The query service does not answer any more.", remedy: "Start it again, then try again." };
 
 function refuse({ what, remedy }) {
-  const [said, help] = error.children;
-  said.textContent = what;
+  const [problem, help] = error.children;
+  problem.textContent = what;
   help.textContent = remedy;
   error.hidden = false;
 }
