@@ -1,4 +1,4 @@
-"""`flowreader serve`: the query service by itself, with the configured Prefect server or a temporary one; Ctrl-C ends it with all that it started."""
+"""`flowreader serve`: the query service by itself; Ctrl-C ends it with all that it started, a temporary Prefect server, too."""
 
 import os
 import signal
