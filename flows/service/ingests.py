@@ -28,6 +28,7 @@ from tasks.lineage.at_work import ingests_at_work, utc_moment
 
 KEPT = 100
 """So many ingests are remembered, and so many may be unfinished."""
+LOOK_SECONDS = 1.0
 
 
 class State(StrEnum):
@@ -133,7 +134,11 @@ class Ingests:
     async def _work(self, corpus: str) -> None:
         try:
             while together := [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]:
-                await self._read(corpus, together)
+                if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
+                    # Begun elsewhere: a second one would be refused.
+                    await asyncio.sleep(LOOK_SECONDS)
+                else:
+                    await self._read(corpus, together)
         finally:
             del self.workers[corpus]
 
@@ -224,7 +229,8 @@ async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
             # SIGINT may be ignored in a child, as it is under `make up`.
             child.terminate()
             with anyio.CancelScope(shield=True):
-                await child.wait()
+                # Read, too: a child that nobody listens to would wait for ever to say what it did.
+                await child.communicate()
     said: Mapping[str, Any] = json.loads(written or "{}")
     if "documents" not in said:
         what = f"the ingest ended with exit code {child.returncode}"

@@ -40,7 +40,7 @@ async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, a
     partial, digest, size = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), 0
     with full_disk_explained(folder, most):
         try:
-            with partial.open("xb", buffering=0) as file:
+            with partial.open("xb") as file:
                 async for part in stream:
                     size += len(part)
                     require_small(size, most, kept_as)
@@ -53,11 +53,8 @@ async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, a
 
 def require_small(size: int, most: int, name: str) -> None:
     if size > most:
-        what, remedy = (
-            f"the file is larger than {most >> 20} MB (limits.file_megabytes)",
-            "upload it in parts; larger files are not read",
-        )
-        raise TooLargeError(what, name, remedy)
+        what = f"the file is larger than {most >> 20} MB (limits.file_megabytes)"
+        raise TooLargeError(what, name, "upload it in parts; larger files are not read")
 
 
 def plain_name(name: str) -> str:

@@ -47,9 +47,9 @@ async def upload(
 
     try:
         return await once(request, key, path.encode(), begun)
-    except CommandError:
+    finally:
+        # Where it was not begun, nothing else would delete it.
         await ingests.tidy(Ingest(corpus, (path,)))
-        raise
 
 
 @router.get("/corpora/{corpus}/ingests", response_model=IngestsShown)

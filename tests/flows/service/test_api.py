@@ -199,6 +199,7 @@ def test_an_upload_is_begun_once_for_its_key_and_what_no_document_comes_of_is_go
     kept = [path.name for path in (home / "uploads").rglob("*") if path.is_file()]
     assert kept == ["a.txt"]
     assert door.delete(f"{API}/ingests/{first['id']}").json()["state"] == "stopped"
+    assert door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()["id"] == first["id"]
     assert not any(path.is_file() for path in (home / "uploads").rglob("*"))
 
 

@@ -168,6 +168,24 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
 
 
+def test_what_another_process_reads_in_is_waited_for(own_home, monkeypatch):
+    elsewhere = [("at work",), ("at work",)]
+
+    async def world():
+        reading, service = Reading(monkeypatch), Ingests()
+        reading.going_on.set()
+        waiting = service.begin("small", ["/a"])
+        while elsewhere:
+            assert waiting.state is State.WAITING and not reading.calls
+            await asyncio.sleep(0)
+        await waiting.over.wait()
+        assert reading.calls == [("small", ("/a",))]
+
+    monkeypatch.setattr(ingests, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(ingests, "ingests_at_work", lambda _location: elsewhere and elsewhere.pop())
+    asyncio.run(world())
+
+
 def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
     async def world():
         reading, service = Reading(monkeypatch), Ingests()
@@ -181,6 +199,26 @@ def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
         assert len(service.kept) == ingests.KEPT and service.of("small")[0] is last
         await service.end()
 
+    asyncio.run(world())
+
+
+TALKATIVE = "#!/bin/sh\ntrap 'head -c 1000000 /dev/zero; exit 130' TERM\ntouch {}\nwhile :; do sleep 0.05; done\n"
+
+
+def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monkeypatch):
+    program, ready = tmp_path / "program", tmp_path / "ready"
+    program.write_text(TALKATIVE.format(ready))
+    program.chmod(0o755)
+
+    async def world():
+        reading = asyncio.create_task(ingested(["/a"], "small"))
+        while not ready.exists():
+            await asyncio.sleep(0.01)
+        reading.cancel()
+        await asyncio.wait([reading], timeout=10)
+        assert reading.cancelled()
+
+    monkeypatch.setattr("flows.service.ingests.sys.executable", str(program))
     asyncio.run(world())
 
 
