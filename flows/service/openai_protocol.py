@@ -118,27 +118,27 @@ async def chat(request: Request) -> Response:
     await asyncio.to_thread(model, wanted.model)
     asked = request.app.state.intake.take_in(wanted.asked())
     headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
-    page = f"{str(request.base_url).rstrip('/')}/answers"
+    here = str(request.base_url).rstrip("/")
     if not wanted.stream:
-        return JSONResponse((await answered(asked, wanted.model, began, page)).whole(), headers=headers)
+        return JSONResponse((await answered(asked, wanted.model, began, here)).whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return StreamingResponse(
-        told_of(News(asked), wanted.model, began, page, usage), media_type="text/event-stream", headers=headers
+        told_of(News(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
     )
 
 
-async def answered(asked: Asked, corpus: str, began: int, page: str) -> "Completion":
+async def answered(asked: Asked, corpus: str, began: int, here: str) -> "Completion":
     await asked.waited_for()
-    return completion_of(asked.given[0], corpus, began, page)
+    return completion_of(asked.given[0], corpus, began, here)
 
 
-async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -> AsyncIterator[str]:
+async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
     """Yield comments on how it goes, then the answer, or what ended it."""
     async for event in news.newest():
         if isinstance(event, StageReached):
             yield f": {event.words}\n\n"
     try:
-        reply = await answered(news.asked, corpus, began, page)
+        reply = await answered(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
         yield _event({"error": in_openai_words(error_of(error, of_question=True))})
         return
@@ -146,7 +146,7 @@ async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -
         yield chunk
 
 
-def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Completion":
+def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Completion":
     """Return the answer, or the evidence, with its sources under it: each is annotated by the page that shows it."""
     content, annotations = as_text(words_of(answer)), []
     for number, cited in enumerate(answer.citations, 1):
@@ -155,7 +155,7 @@ def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Comple
         start = len(content) + 2
         content += f"\n\n{line}"
         source = {
-            "url": f"{page}/{answer.answer_id}/report?corpus={corpus}#citation-{number}",
+            "url": f"{here}/documents/{cited.document.id}/pages/{cited.page}?corpus={corpus}&answer={answer.answer_id}&cited={number}",
             "title": place_of(cited),
             "start_index": start,
             "end_index": start + len(line),

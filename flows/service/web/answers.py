@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
-from prefect.settings import PREFECT_UI_URL
 
 from flows.display.lineage_tables import walk_lines
 from flows.service.web.html import html
@@ -26,9 +25,13 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(location) as snapshot:
         found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
         evidence = gather_evidence(found, snapshot, kept_artifacts(), most_drawn=0)
-    places = [*found.citations, *found.evidence_pages]
-    number, first = next(((number, place) for number, place in enumerate(places, 1) if evidence.holds(place.document)), (0, None))
-    return html("answer.html", first=first, first_number=number, corpus=corpus, **parts_of(found, evidence))
+    places = [
+        *((cited.document, cited.page) for cited in found.citations),
+        *((one.document, one.page) for one in found.evidence_pages),
+    ]
+    number, first = next(((number, at) for number, at in enumerate(places, 1) if evidence.holds(at[0])), (0, None))
+    lit = number if number <= len(found.citations) else 0
+    return html("answer.html", first=first, lit=lit, corpus=corpus, **parts_of(found, evidence))
 
 
 @router.get("/{answer_id}/report")
@@ -47,6 +50,8 @@ def report_of(answer_id: str, corpus: str) -> str:
 @router.get("/{answer_id}/lineage")
 def lineage(answer_id: str, corpus: str = "default") -> Response:
     """Show what `flowreader lineage` says of an answer."""
+    from prefect.settings import PREFECT_UI_URL
+
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
