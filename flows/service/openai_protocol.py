@@ -154,8 +154,9 @@ def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Comple
         line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')}"
         start = len(content) + 2
         content += f"\n\n{line}"
+        page = f"{here}/documents/{cited.document.id}/pages/{cited.page}"
         source = {
-            "url": f"{here}/documents/{cited.document.id}/pages/{cited.page}?corpus={corpus}&answer={answer.answer_id}&cited={number}",
+            "url": f"{page}?corpus={corpus}&answer={answer.answer_id}&cited={number}",
             "title": place_of(cited),
             "start_index": start,
             "end_index": start + len(line),

@@ -129,8 +129,8 @@ class Pictures:
         return picture
 
 
-def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, *, most_drawn: int = PAGES_DRAWN) -> Evidence:
-    """Return what the report shows, without sheets where none is drawn.
+def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, *, drawing: bool = True) -> Evidence:
+    """Return what the report shows, without its sheets unless `drawing`.
 
     Documents and nodes that the snapshot does not hold any more are left out of it.
     Raises GraphDamagedError where the graph cannot be read. A picture that cannot be had is named in `left_out`.
@@ -141,11 +141,11 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     nodes = {node.id: node for node in snapshot.nodes_found(sorted(set(wanted)))}
     pages = read_pages(snapshot, _places(answer, nodes.values()))
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
-        pictures = Pictures(artifacts, copies, most_drawn, PICTURE_CHARACTERS)
+        pictures = Pictures(artifacts, copies, PAGES_DRAWN, PICTURE_CHARACTERS)
         sheets = tuple(
             _sheet(cited, documents[key[0]], pages.get(key), nodes, pictures)
             for key, cited in cited_pages(answer.citations).items()
-            if most_drawn and key[0] in documents
+            if drawing and key[0] in documents
         )
     return Evidence(
         sheets=sheets,

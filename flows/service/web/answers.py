@@ -24,7 +24,7 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
-        evidence = gather_evidence(found, snapshot, kept_artifacts(), most_drawn=0)
+        evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
     places = [
         *((cited.document, cited.page) for cited in found.citations),
         *((one.document, one.page) for one in found.evidence_pages),

@@ -5,18 +5,18 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from flows.display.corpus_tables import page_of, words_in
+from flows.display.corpus_tables import page_of
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import CorpusLocation, corpus_location
 from storage.records.answers import Answer
-from storage.records.documents import Box, DocumentRecord, Page
+from storage.records.documents import Box, DocumentRecord, Node, Page
 from storage.runs.answers import find_answer
 from tasks.finding.plan import displayed
 from tasks.ingest.removing import remove_document
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
-from tasks.report.evidence import Numbered, cited_pages, place_words
+from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture
 from tasks.report.sheets import SMALLEST, place_badges
 
@@ -67,7 +67,7 @@ def page(
         picture=picture,
         why=why,
         marks=marks_on(picture, citations) if picture else [],
-        texts=[(words_in(node), [citation.quote for _, citation in citations if citation.node_id == node.id]) for node in nodes],
+        texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
     )
 
 
@@ -77,6 +77,11 @@ def answer_in(location: CorpusLocation, snapshot: Snapshot, answer_id: str) -> A
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:
     return cited_pages(answer.citations).get((page.document_id, page.number), [])
+
+
+def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    of_it = [(number, citation.quote) for number, citation in cited if citation.node_id == node.id]
+    return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
 
 
 def drawn(record: DocumentRecord, page: Page) -> tuple[Picture | None, str]:

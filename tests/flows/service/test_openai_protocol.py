@@ -49,7 +49,7 @@ def test_evidence_comes_with_its_sources_and_their_pages(official):
     assert [said[one.start_index :][:3] for one in cited] == [f"[{number}]" for number in range(1, len(cited) + 1)]
     assert all("product_page.html, page 1" in one.title for one in cited)
     page = httpx.get(cited[0].url)
-    assert page.status_code == 200 and FACT in page.text.partition("<mark>")[2].partition("</mark>")[0]
+    assert page.status_code == 200 and FACT in page.text.partition('<tr class="cited">')[2].partition("</tr>")[0]
 
 
 def test_the_lines_of_the_documentation_print_an_answer_and_its_sources(service, capsys):

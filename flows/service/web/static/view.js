@@ -10,7 +10,7 @@ addEventListener("keydown", (event) => {
 });
 
 // A fragment would scroll the page that this one stands in, too.
-const lit = document.querySelector(".lit, mark"), sheet = document.querySelector(".sheet-scroll");
+const lit = document.querySelector(".lit, mark, tr.cited"), sheet = document.querySelector(".sheet-scroll");
 if (lit) {
   const { top, left } = lit.getBoundingClientRect();
   scrollTo(0, top - innerHeight / 3);
