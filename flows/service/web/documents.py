@@ -20,8 +20,6 @@ from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture
 from tasks.report.sheets import SMALLEST, place_badges
 
-PICTURE_PIXELS = 1400
-"""Width: print can be read where it is shown two and a half times as wide as the window."""
 Zoom = Literal[100, 150, 250]
 
 router = APIRouter(prefix="/documents")
@@ -88,7 +86,7 @@ def drawn(record: DocumentRecord, page: Page) -> tuple[Picture | None, str]:
     """Return the page's picture, or why there is none."""
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         try:
-            return page_picture(kept_artifacts(), record, page, copies, PICTURE_PIXELS), ""
+            return page_picture(kept_artifacts(), record, page, copies), ""
         except NoPictureError as error:
             return None, str(error)
 
