@@ -10,7 +10,7 @@ from storage.artifacts import ArtifactStore
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import forget_asked
 from storage.catalog.in_use import corpora_in, delete_files, in_use
-from storage.locations import CorpusLocation, calls_folder, mirrors_folder, reports_folder
+from storage.locations import CorpusLocation, calls_folder, mirrors_folder, reports_folder, uploads_folder
 from storage.lock import lock_file, taken
 from storage.object_address import is_address
 from storage.runs.asked_questions import AskedQuestions
@@ -33,6 +33,15 @@ def forget_copies(shown: Iterable[str], home: Path) -> None:
         for path in entries(mirror):
             if path.name.partition("-")[0] in gone:
                 path.unlink(missing_ok=True)
+
+
+def forget_uploads(paths: Iterable[str], home: Path) -> None:
+    """Delete those of the files that the service of a home took in, each with its folder where nothing else lies in that."""
+    for path in map(Path, paths):
+        if path.is_relative_to(uploads_folder(home)):
+            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.parent.rmdir()
 
 
 @contextmanager

@@ -70,6 +70,11 @@ def mirrors_folder(of: Path | None = None) -> Path:
     return (of or home()) / "mirrors"
 
 
+def uploads_folder(of: Path | None = None) -> Path:
+    """Return the folder of what the service took in, as the catalog names it: in a folder for each corpus and content."""
+    return (of or home()).resolve() / "uploads"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")

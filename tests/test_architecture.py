@@ -64,7 +64,7 @@ MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch",
 INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.evolve", "flows.ingest", "flows.maintain",
                 "flows.prefect_runs.corpus_pages", "flows.prefect_runs.labels", "flows.prefect_runs.pages",
                 "deployments.automations", "deployments.declared", "flows.service.intake",
-                "deployments.questions", "flows.service.runs_here", "deployments.serve"}  # fmt: skip
+                "flows.service.resident", "flows.service.runs_here", "deployments.serve"}  # fmt: skip
 """Imported where a run is at work already: they may import Prefect at once, all others where they need it."""
 
 

@@ -194,7 +194,7 @@ def build_parser() -> argparse.ArgumentParser:
     settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
     _add_model(verbs)
-    _add_mcp(verbs)
+    _add_services(verbs)
     settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
     return parser
 
@@ -290,7 +290,7 @@ def _add_model(verbs: Any) -> None:  # noqa: ANN401
     serve.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
 
 
-def _add_mcp(verbs: Any) -> None:  # noqa: ANN401
+def _add_services(verbs: Any) -> None:  # noqa: ANN401
     text = "serve a program that speaks the Model Context Protocol, on standard input and output"
     mcp = _command(verbs, "mcp", "cli.mcp_command:mcp", text)
     text = "the corpus of calls that name none (default: %(default)s)"
@@ -299,6 +299,13 @@ def _add_mcp(verbs: Any) -> None:  # noqa: ANN401
         "--allow-writes", action="store_true", help="let the program ingest files of this machine and remove documents"
     )
     mcp.set_defaults(json=False)
+    text = "serve a page to ask on, and REST, OpenAI's protocol and MCP for programs, until Ctrl-C"
+    serve = _command(verbs, "serve", "cli.serve_command:serve", text)
+    text = (
+        "where (default: FLOWREADER_ASK_ADDRESS, else 127.0.0.1:4280); elsewhere than on 127.0.0.1 FLOWREADER_ASK_TOKEN must be set"
+    )
+    serve.add_argument("--address", metavar="HOST:PORT", help=text)
+    serve.set_defaults(json=False)
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from flows.display.corpus_tables import (
     checkups_json,
     corpora_rows,
-    corpus_json,
     receipt_json,
     show_checkups,
     show_corpus,
     show_document,
     show_findings,
     show_settings,
+    status_json,
 )
 from flows.display.output import CommandError, Output
 from storage.artifacts import write_durably
@@ -31,23 +31,19 @@ WELL, PROBLEM = 0, 1
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.corpus)
-    lost, going = killed(location), ingests_at_work(location)
-    if not output.as_json:
-        for run in lost:
-            # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
-            output.line(f"{short_run(run.run_id)}: {run.message}", style="yellow")
-        for ingest in going:
-            output.line(f"{short_run(ingest.run_id)}: {ingest.message}")
     report_killed(location)
+    if output.as_json:
+        output.data(status_json(location))
+        return WELL
+    for run in killed(location):
+        # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
+        output.line(f"{short_run(run.run_id)}: {run.message}", style="yellow")
+    for ingest in ingests_at_work(location):
+        output.line(f"{short_run(ingest.run_id)}: {ingest.message}")
     with open_for_reading(location) as snapshot:
-        if output.as_json:
-            runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
-            more = runs | {"pulled_from": pulled_from(location)}
-            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: value for what, value in more.items() if value})
-        else:
-            show_corpus(arguments.corpus, snapshot, (), output)
-            if address := pulled_from(location):
-                output.line(f"read-only: pulled from {address}")
+        show_corpus(arguments.corpus, snapshot, (), output)
+        if address := pulled_from(location):
+            output.line(f"read-only: pulled from {address}")
     return WELL
 
 

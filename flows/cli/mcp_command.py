@@ -5,18 +5,14 @@ While it serves, the SDK keeps standard output for the protocol: whatever else i
 
 import argparse
 import asyncio
-import json
-import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-import anyio
-
 from flows.ask import ask
 from flows.cli.loading import ended_by_ctrl_c
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
+from flows.service.ingests import ingested
 from flows.service.mcp_tools import Tools
 from storage.locations import corpus_location
 from storage.runs.answer_json import answer_json
@@ -47,22 +43,3 @@ async def answered(request: AskRequest) -> Sequence[Mapping[str, Any]]:
     """Answer in this process; the local model reads where the environment names one, as in the query service."""
     async with aclosing(ask(request.model_copy(update={"local": local_model_is_named()}))) as answers:
         return [answer_json(answer) async for answer in answers]
-
-
-async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
-    """Run `flowreader ingest`, in a process of its own, and return what it says; raise CommandError where it did nothing."""
-    command = ["-m", "flows.cli.main", "ingest", "--json", f"--corpus={corpus}", "--", *paths]
-    nothing, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
-    child = await asyncio.create_subprocess_exec(sys.executable, *command, stdin=nothing, stdout=pipe)
-    try:
-        written, _ = await child.communicate()
-    finally:
-        if child.returncode is None:  # the call was cancelled: what is finished stays
-            child.send_signal(signal.SIGINT)
-            with anyio.CancelScope(shield=True):
-                await child.wait()
-    said: Mapping[str, Any] = json.loads(written or "{}")
-    if "documents" not in said:
-        what = f"the ingest ended with exit code {child.returncode}"
-        raise CommandError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
-    return said

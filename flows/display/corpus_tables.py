@@ -8,15 +8,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from flows.display.output import Output
+from flows.display.output import CommandError, Output
 from storage.catalog.catalog import CatalogDamagedError, StoreTooNewError
 from storage.catalog.current import CurrentDamagedError, pulled_from
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
 from storage.errors import Finding
-from storage.locations import corpora_folder
-from storage.records.documents import DocumentRecord, Modality, SkippedFile
+from storage.locations import CorpusLocation, corpora_folder
+from storage.records.documents import WHOLE_PAGE, DocumentRecord, Modality, Node, Page, Passage, SkippedFile
 from tasks.finding.plan import displayed
+from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves
 
@@ -35,6 +36,15 @@ def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -
         "skipped": [{"path": displayed(item.path), "reason": item.reason} for item in skipped],
         "totals": totals(snapshot),
     }
+
+
+def status_json(location: CorpusLocation) -> dict[str, Any]:
+    """Return what `status --json` says: what is published, and which runs were killed or are at work."""
+    lost, going = killed(location), ingests_at_work(location)
+    with open_for_reading(location) as snapshot:
+        runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
+        more = runs | {"pulled_from": pulled_from(location)}
+        return corpus_json(location.name, snapshot, ()) | {what: value for what, value in more.items() if value}
 
 
 def corpora_rows() -> list[dict[str, Any]]:
@@ -66,6 +76,56 @@ def document_json(record: DocumentRecord) -> dict[str, Any]:
         "pages": record.pages,
         "nodes": record.nodes,
     }
+
+
+def details_json(snapshot: Snapshot, record: DocumentRecord) -> dict[str, Any]:
+    kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
+    return {
+        **document_json(record),
+        "paths": list(record.paths),
+        "title": record.title,
+        "media_type": record.media_type,
+        "notes": list(record.notes),
+        "kinds": dict(sorted(kinds.items())),
+        "sections": sections_json(snapshot, record),
+        "page_list": [
+            {"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary}
+            for p in snapshot.pages(record.id)
+        ],
+    }
+
+
+def sections_json(snapshot: Snapshot, record: DocumentRecord) -> list[dict[str, Any]]:
+    """Return the outline in reading order."""
+    return [
+        {"title": each.title, "level": each.level, "first_page": each.first_page, "last_page": each.last_page}
+        for each in snapshot.sections(record.id)
+    ]
+
+
+class NoPageError(CommandError, LookupError):
+    """A document has no page of this number."""
+
+
+def page_of(snapshot: Snapshot, record: DocumentRecord, number: int) -> Page:
+    """Return a page, counted from 1; raise NoPageError where there is none."""
+    if not 1 <= number <= record.pages:
+        remedy = f"take 1 to {record.pages}" if record.pages else f"it is {record.state.value}: {record.reason}"
+        raise NoPageError(f"document {record.name!r} has no page {number}", str(number), remedy)
+    return snapshot.pages(record.id)[number - 1]
+
+
+def texts_json(snapshot: Snapshot, page: Page) -> list[dict[str, Any]]:
+    """Return the elements of a page in reading order; the box is null where they have no place on it."""
+    return [
+        {"node": node.id, "kind": node.kind.value, "box": None if node.box == WHOLE_PAGE else node.box, "text": words_in(node)}
+        for node in snapshot.nodes_on(page.document_id, page.number)
+    ]
+
+
+def words_in(node: Node | Passage) -> str:
+    """Return what stands in a node, its caption first; a figure's words are those read in it."""
+    return "\n\n".join(dict.fromkeys(filter(None, (node.caption, node.content, node.picture_text))))
 
 
 def totals(snapshot: Snapshot) -> dict[str, Any]:
@@ -111,27 +171,10 @@ def counting(count: int, things: str) -> str:
 
 
 def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
-    sections, pages = snapshot.sections(record.id), snapshot.pages(record.id)
-    kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
     if output.as_json:
-        output.data(
-            {
-                **document_json(record),
-                "paths": list(record.paths),
-                "title": record.title,
-                "media_type": record.media_type,
-                "notes": list(record.notes),
-                "kinds": dict(sorted(kinds.items())),
-                "sections": [
-                    {"title": s.title, "level": s.level, "first_page": s.first_page, "last_page": s.last_page} for s in sections
-                ],
-                "page_list": [
-                    {"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary}
-                    for p in pages
-                ],
-            }
-        )
+        output.data(details_json(snapshot, record))
         return
+    kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
     output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
     output.line(
         f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, "
@@ -140,7 +183,7 @@ def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) ->
     output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
     for text in (*record.paths, *record.notes):
         output.line(f"  {text}", style="dim")
-    for section in sections:
+    for section in snapshot.sections(record.id):
         output.line(f"{'  ' * section.level}{section.title}  p. {section.first_page}-{section.last_page}")
 
 

@@ -59,10 +59,14 @@ def lineage(arguments: argparse.Namespace, output: Output) -> int:
 
 def show_walk(found: Walk, output: Output) -> None:
     if output.as_json:
-        output.data({"kind": NAMES[type(found)], **writable(adapter(type(found)).dump_python(found, mode="json"))})
+        output.data(walk_json(found))
         return
     for line in walk_lines(found):
         output.paragraph(line.text, style=line.style, first="  " * line.level)
+
+
+def walk_json(found: Walk) -> dict[str, Any]:
+    return {"kind": NAMES[type(found)], **writable(adapter(type(found)).dump_python(found, mode="json"))}
 
 
 def markdown_of(lines: Iterable[Line]) -> str:

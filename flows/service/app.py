@@ -2,33 +2,37 @@
 
 / is the page for people, with the answers' own pages under /answers. POST /ask takes an AskRequest as JSON and gives
 `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it goes, as server-sent events. /v1 is for clients of
-OpenAI, POST /mcp for those of MCP. GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
+OpenAI, POST /mcp for those of MCP, /api/v1 for all others. GET /health shows how many wait. An error is
+`{"error": {"what", "value", "remedy"}}`.
 """
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import metadata
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
 from flows.display.output import CommandError
-from flows.service import openai_protocol, pages
+from flows.service import openai_protocol
+from flows.service.ingests import Ingests
 from flows.service.intake import Intake
 from flows.service.mcp_tools import Tools
 from flows.service.news import News
-from flows.service.received import HEALTH, LARGEST_BODY, checked, error_of, received, refusal, require_welcome
+from flows.service.received import HEALTH, LARGEST_BODY, error_of, received, refusal, require_welcome
+from flows.service.rest import api, asking, forms
+from flows.service.rest.once import Once
+from flows.service.web import html, site
 from storage.errors import ExpectedError
-from tasks.asking.request import AskRequest
 from tasks.events import DraftGrown
+from tasks.watching.metrics_endpoint import as_text
 
 ASK, STREAM, MCP = "/ask", "/ask/stream", "/mcp"
-MOST_QUESTIONS = 64
-"""In one request: more would hold a seat for hours, and are better asked one by one."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
@@ -40,21 +44,18 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         title="FlowReader",
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,
-        lifespan=lambda _app: tools.session_manager.run(),
+        version=metadata.version("flowreader"),
+        lifespan=lambda app: living(app, tools),
         routes=[Route(MCP, StreamableHTTPASGIApp(tools.session_manager), methods=["POST"])],
     )
-    app.state.intake = intake
-    app.include_router(pages.router)
-    app.mount("/static", pages.static)
-    app.include_router(openai_protocol.router)
-    app.post(STREAM, response_class=EventSourceResponse)(tell)
+    app.state.intake, app.state.ingests, app.state.once, app.state.has_token = intake, Ingests(), Once(), bool(token)
+    site.install(app)
+    app.include_router(openai_protocol.router, include_in_schema=False)
+    app.post(STREAM, response_class=EventSourceResponse, include_in_schema=False)(tell)
+    app.post(ASK, **asking.ASKING)(asking.ask)
+    api.install(app)
 
-    @app.post(ASK)
-    async def ask(request: Request) -> Response:
-        return JSONResponse({"answers": await intake.ask(await request_in(request))})
-
-    @app.get(HEALTH)
+    @app.get(HEALTH, tags=["service"])
     async def health() -> dict[str, int]:
         return {"waiting": len(intake.waiting), "room": intake.room}
 
@@ -62,18 +63,31 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         try:
             require_welcome(request, token)
-            return await call(request)
+            reply = await call(request)
         except Exception as error:
-            path = request.url.path
-            asks = path in (ASK, STREAM, openai_protocol.CHAT)
-            return (openai_protocol.refused if path.startswith(openai_protocol.PREFIX) else refusal)(error, of_question=asks)
+            path = request.scope["path"]
+            asks = path in (ASK, STREAM, openai_protocol.CHAT, api.ASK)
+            refused = {openai_protocol.PREFIX: openai_protocol.refused, forms.PREFIX: forms.refused}
+            shown = html.refused if "text/html" in request.headers.get("Accept", "") else refusal
+            reply = next((words for begin, words in refused.items() if path.startswith(begin)), shown)(error, of_question=asks)
+        reply.headers["X-Content-Type-Options"] = "nosniff"
+        return reply
 
     return app
 
 
+@asynccontextmanager
+async def living(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
+    """Count while the app lives; what it was reading in ends with it."""
+    with as_text() as app.state.metrics:
+        async with tools.session_manager.run():
+            yield
+            await app.state.ingests.end()
+
+
 async def followed(request: Request) -> News:
     """Take a question in and follow it; what is refused is so before the stream begins."""
-    asked, intake = await request_in(request), request.app.state.intake
+    asked, intake = asking.request_in(await received(request)), request.app.state.intake
     if len(asked.questions) != 1:
         raise CommandError("a stream tells of one question", str(len(asked.questions)), f"send one, or many to {ASK}")
     return News(intake.take_in(asked))
@@ -101,13 +115,3 @@ async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[Server
 
 def sent(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(event=event, raw_data=json.dumps(value))
-
-
-async def request_in(request: Request) -> AskRequest:
-    """Return what is asked; raise CommandError where it is no JSON of an AskRequest, naming the field."""
-    asked = checked(AskRequest, await received(request))
-    if len(asked.questions) > MOST_QUESTIONS:
-        raise CommandError(
-            "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"
-        )
-    return asked

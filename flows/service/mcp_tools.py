@@ -15,15 +15,15 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ImageContent, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from flows.display.corpus_tables import corpora_rows, document_json, receipt_json
+from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
 from flows.display.output import CommandError
-from flows.service.search import search, words_of
+from flows.service.search import search
 from storage.artifacts import kept_artifacts
 from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpus_location
-from storage.records.documents import WHOLE_PAGE, DocumentRecord, Page
+from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer
 from tasks.asking.request import AskRequest
@@ -139,15 +139,12 @@ def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor 
     """Show a page (from 1; a slide or sheet, too): its picture, where one can be had, and its text in reading order."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         record = snapshot.find(displayed(document))
-        if not 1 <= page <= record.pages:
-            remedy = f"take 1 to {record.pages}" if record.pages else f"it is {record.state.value}: {record.reason}"
-            raise CommandError(f"document {record.name!r} has no page {page}", str(page), remedy)
-        picture, why = page_image(record, snapshot.pages(record.id)[page - 1]) if not cursor else ([], "")
+        shown = page_of(snapshot, record, page)
+        picture, why = page_image(record, shown) if not cursor else ([], "")
         texts = [
-            {"kind": node.kind.value, "box": None if node.box == WHOLE_PAGE else node.box, "text": words[at:][:LONGEST_VALUE]}
-            for node in snapshot.nodes_on(record.id, page)
-            for words in [words_of(node)]
-            for at in range(0, len(words), LONGEST_VALUE)
+            {"kind": one["kind"], "box": one["box"], "text": one["text"][at:][:LONGEST_VALUE]}
+            for one in texts_json(snapshot, shown)
+            for at in range(0, len(one["text"]), LONGEST_VALUE)
         ]
     return part({"document": document_json(record), "page": page, "no_picture": why}, "texts", texts, cursor, *picture)
 
@@ -156,10 +153,7 @@ def get_outline(document: Document, corpus: Corpus = "", cursor: Cursor = 0) -> 
     """List the sections of a document with their levels and pages, in reading order."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         record = snapshot.find(displayed(document))
-        sections = [
-            {"title": each.title, "level": each.level, "first_page": each.first_page, "last_page": each.last_page}
-            for each in snapshot.sections(record.id)
-        ]
+        sections = sections_json(snapshot, record)
     return part({"document": document_json(record)}, "sections", sections, cursor)
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from flows.service.intake import RETRY_SECONDS, FullError
+from flows.service.rest.once import SameKeyError
 from storage.errors import ExpectedError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, Refusal, emit
@@ -115,6 +116,7 @@ REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]]
     WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": 'Basic realm="FlowReader"'}),
     WrongHostError: (Refusal.HOST, 400, None),
     QuestionStoppedError: (Refusal.CANNOT, 503, None),
+    SameKeyError: (Refusal.REQUEST, 409, None),
 }
 """Why a question is refused, the status and the headers; of other errors `_kind` decides.
 

@@ -5,9 +5,10 @@ import itertools
 from dataclasses import asdict, replace
 from typing import Any
 
+from flows.display.corpus_tables import words_in
 from storage.corpus.snapshot import Snapshot
 from storage.locations import corpus_location
-from storage.records.documents import WHOLE_PAGE, Node, Passage
+from storage.records.documents import WHOLE_PAGE, Passage
 from storage.runs.log import RunLog
 from tasks.algorithms.arrays import strongest
 from tasks.asking.candidates import find_candidates, score
@@ -66,10 +67,5 @@ def _hit(passage: Passage, reading: PathReading, context: AskContext) -> dict[st
         "page": passage.page,
         "box": None if passage.box == WHOLE_PAGE else passage.box,
         "section": passage.section_path,
-        "quote": reading.answer or words_of(passage)[:FIRST_CHARACTERS],
+        "quote": reading.answer or words_in(passage)[:FIRST_CHARACTERS],
     }
-
-
-def words_of(node: Node | Passage) -> str:
-    """Return what stands in a node, its caption first; a figure's words are those read in it."""
-    return "\n\n".join(dict.fromkeys(filter(None, (node.caption, node.content, node.picture_text))))

@@ -145,7 +145,7 @@ def plan_again(
     """
     work, unchanged = [], []
     for record in published:
-        if record.state is not DocumentState.READY or (roots and not any(_below(path, roots) for path in record.paths)):
+        if record.state is not DocumentState.READY or (roots and not any(lies_below(path, roots) for path in record.paths)):
             continue
         task = DocumentWork(
             document_id=record.id,
@@ -207,7 +207,7 @@ def _merged_paths(
     """Add what was found to the known paths; one that is gone from below the roots, or holds another document now, is dropped."""
     here = {displayed(file.known_as) for file in copies}
     known = {path for path in (record.paths if record else ()) if path not in owner}
-    return tuple(sorted(here | {path for path in known if not _below(path, roots) or _is_there(path, listed)}))
+    return tuple(sorted(here | {path for path in known if not lies_below(path, roots) or _is_there(path, listed)}))
 
 
 def _displaced(
@@ -238,7 +238,7 @@ def _vanished(
         for record in published
         if record.id not in found
         for path in record.paths
-        if _below(path, roots) and path not in present and not _is_there(path, listed)
+        if lies_below(path, roots) and path not in present and not _is_there(path, listed)
     )
 
 
@@ -265,5 +265,5 @@ def real_path(shown: str) -> str | None:
     return next((f"{parent}/{entry}" for entry in names if displayed(entry) == name), None)
 
 
-def _below(path: str, roots: Sequence[str]) -> bool:
+def lies_below(path: str, roots: Sequence[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

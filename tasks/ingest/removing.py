@@ -14,9 +14,9 @@ from storage.codec import storable
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.tidying import wait_for_readers
 from storage.corpus.writer import CorpusWriter, open_for_writing
-from storage.forgetting import forget_copies, forget_questions, forget_replies, forget_reports
+from storage.forgetting import forget_copies, forget_questions, forget_replies, forget_reports, forget_uploads
 from storage.graph.store import GraphDamagedError
-from storage.locations import ID_PREFIX, CorpusLocation
+from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
 from storage.lock import locked
 from storage.runs.erasing import documents_in_answers
 from storage.system import DiskFullError
@@ -52,8 +52,8 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
     Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
     when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them,
-    and so is what evaluations asked it. Our copy of what lies in an object store goes as well. With `now` one that was removed
-    before may be named, of which something is left.
+    and so is what evaluations asked it. Our copy of what lies in an object store or was uploaded goes as well. With `now` one that
+    was removed before may be named, of which something is left.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     try:
@@ -70,6 +70,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         note_removals(location, [removal, *_earlier_contents(corpus, removal)])
         number = corpus.publish(removed=[record.id])
         forget_copies(removal.paths, location.home)
+        forget_uploads(record.paths, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
     counted = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
@@ -130,6 +131,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         garbage = collect_garbage(location, keep_seconds=0.0, gone=gone)
         if not gone:
             forget_replies(location, garbage.documents)
+        shutil.rmtree(uploads_folder(location.home) / location.name, ignore_errors=True)
         shutil.rmtree(location.folder)
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 

@@ -118,7 +118,7 @@ def survey(
     request: ReadingRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
 ) -> Survey:
     """Compare what was found with what is published. `reader` is `reader_identity`."""
-    roots, settings = [_root(source) for source in request.paths], request.settings
+    roots, settings = [shown_root(source) for source in request.paths], request.settings
     if isinstance(request, EvolveRequest):
         return Survey(found, plan_again(published=published, roots=roots, settings=settings, embedder=embedder, reader=reader))
     plan = plan_reading(
@@ -153,7 +153,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda _ahead: None
         return survey(request, found, (), embedder_for(None, embedding), reader)
 
 
-def _root(source: str) -> str:
+def shown_root(source: str) -> str:
     """Return how the catalog shows a root."""
     return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -182,6 +182,20 @@ def counting(address: str) -> Iterator[None]:
         return
     with _served(address, registry), subscribed(Metrics(registry).count):
         yield
+
+
+@contextmanager
+def as_text() -> Iterator[Callable[[], bytes]]:
+    """Give what returns the metrics in Prometheus' words: of all processes that count together, else of this one in the block."""
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry()
+    if folder := os.environ.get(SHARED_FOLDER):
+        registry.register(_Sums(folder))
+        yield lambda: generate_latest(registry)
+        return
+    with subscribed(Metrics(registry).count):
+        yield lambda: generate_latest(registry)
 
 
 def host_and_port(address: str) -> tuple[str, int]:

@@ -5,9 +5,9 @@ import socket
 
 import pytest
 
-from deployments.questions import staying, warmed_up
 from flows.display.output import CommandError
 from flows.service.listening import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
+from flows.service.resident import staying, warmed_up
 from tests.hung_corpus import HungCorpus
 
 
@@ -79,7 +79,7 @@ def test_a_port_that_is_free_stays_so(monkeypatch):
 
 def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
     disk = HungCorpus("far")
-    monkeypatch.setattr("deployments.questions.WARM_UP_SECONDS", 0.2)
+    monkeypatch.setattr("flows.service.resident.WARM_UP_SECONDS", 0.2)
 
     async def world():
         warming = asyncio.create_task(warmed_up())
@@ -98,7 +98,7 @@ def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
     ],
 )
 def test_what_loses_the_server_is_said_in_words_once_and_tried_again(monkeypatch, capsys, error, words):
-    monkeypatch.setattr("deployments.questions.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("flows.service.resident.PAUSE_SECONDS", 0.0)
     tries = []
 
     async def work():

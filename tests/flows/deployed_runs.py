@@ -157,9 +157,9 @@ async def served(client):
     from prefect.client.schemas.actions import WorkPoolCreate
 
     from deployments.declared import declared_deployment
-    from deployments.questions import POOL, ResidentWorker
     from flows.service import runs_here
     from flows.service.intake import Intake
+    from flows.service.resident import POOL, ResidentWorker
     from flows.service.runs_here import RunsHere
     from tasks.asking.request import AskRequest
 

@@ -1,0 +1,238 @@
+"""Reads files into corpora by `flowreader ingest`, one process for each corpus at a time; what comes meanwhile waits."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import uuid4
+
+import anyio
+
+from flows.display.corpus_tables import document_json
+from flows.display.output import CommandError
+from flows.prefect_runs.server import ROOT
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import ExpectedError
+from storage.forgetting import forget_uploads
+from storage.locations import corpus_location, home
+from storage.records.documents import DocumentRecord
+from tasks.finding.plan import lies_below
+from tasks.ingest.request import shown_root
+from tasks.lineage.at_work import ingests_at_work, utc_moment
+
+KEPT = 100
+"""So many ingests are remembered, and so many may be unfinished."""
+LOOK_SECONDS = 1.0
+
+
+class State(StrEnum):
+    WAITING = "waiting"
+    AT_WORK = "at work"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+class TooManyIngestsError(ExpectedError):
+    """No further ingest is begun before one of those that wait has ended."""
+
+
+class UnknownIngestError(ExpectedError, LookupError):
+    """No ingest of this corpus that is remembered has this id."""
+
+
+@dataclass
+class Ingest:
+    """What is to be read, and how far it came: once it ended, `result` says which documents came of it, or `error` why none did."""
+
+    corpus: str
+    paths: tuple[str, ...]
+    id: str = field(default_factory=lambda: uuid4().hex)
+    began: str = field(default_factory=lambda: utc_moment(time.time()))
+    state: State = State.WAITING
+    run_id: str | None = None
+    done: int = 0
+    failed: int = 0
+    documents: int | None = None
+    result: Mapping[str, Any] | None = None
+    error: Mapping[str, str] | None = None
+    together: tuple[str, ...] = ()
+    reading: "asyncio.Task[Mapping[str, Any]] | None" = None
+    called_off: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def ended(self) -> bool:
+        return self.state not in (State.WAITING, State.AT_WORK)
+
+    def look(self) -> dict[str, Any]:
+        """Return the record as JSON; what is at work is looked at in the lineage of its run, which takes a moment."""
+        if self.state is State.AT_WORK:
+            for run in ingests_at_work(corpus_location(self.corpus)):
+                if set(run.paths) == set(self.together):
+                    self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
+        shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result", "error")
+        return {name: getattr(self, name) for name in shown}
+
+
+@dataclass
+class Ingests:
+    """The ingests that this process began; of each corpus one child is at work."""
+
+    kept: dict[str, Ingest] = field(default_factory=dict)
+    workers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    ending: bool = False
+
+    def begin(self, corpus: str, paths: Sequence[str]) -> Ingest:
+        """Have the paths read into the corpus, now or with what else comes until its turn; raise where too many wait."""
+        name = corpus_location(corpus).name
+        if self.ending:
+            raise TooManyIngestsError("the query service reads nothing in: it ends; try again when it is up")
+        if sum(not each.ended for each in self.kept.values()) >= KEPT:
+            raise TooManyIngestsError(f"{KEPT} ingests wait already; try again when one of them has ended")
+        ingest = Ingest(name, tuple(paths))
+        self.kept[ingest.id] = ingest
+        oldest = next((each for each in self.kept.values() if each.ended), None)
+        if len(self.kept) > KEPT and oldest:
+            del self.kept[oldest.id]
+        if name not in self.workers:
+            self.workers[name] = asyncio.create_task(self._work(name))
+        return ingest
+
+    def of(self, corpus: str) -> list[Ingest]:
+        """Return the ingests of the corpus, the newest first."""
+        return [each for each in reversed(self.kept.values()) if each.corpus == corpus]
+
+    def find(self, corpus: str, ingest_id: str) -> Ingest:
+        ingest = self.kept.get(ingest_id)
+        if ingest is None or ingest.corpus != corpus:
+            raise UnknownIngestError(f"corpus {corpus!r} has no ingest {ingest_id[:100]!r}; the last {KEPT} are remembered")
+        return ingest
+
+    async def cancel(self, ingest: Ingest) -> None:
+        """Have it end: what is finished stays. What was being read with it begins again."""
+        ingest.called_off = True
+        if ingest.state is State.WAITING:
+            await self._stopped(ingest)
+        elif ingest.reading:
+            if not ingest.reading.cancelling():
+                ingest.reading.cancel()
+            await ingest.over.wait()
+
+    async def end(self) -> None:
+        """End what is at work, in order, and begin nothing more."""
+        self.ending = True
+        await asyncio.gather(*(self.cancel(each) for each in self.kept.values() if not each.ended))
+        await asyncio.gather(*self.workers.values())
+
+    async def _work(self, corpus: str) -> None:
+        try:
+            while together := [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]:
+                if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
+                    # Begun elsewhere: a second one would be refused.
+                    await asyncio.sleep(LOOK_SECONDS)
+                else:
+                    await self._read(corpus, together)
+        finally:
+            del self.workers[corpus]
+
+    async def _read(self, corpus: str, together: Sequence[Ingest]) -> None:
+        paths = tuple(dict.fromkeys(path for each in together for path in each.paths))
+        reading = asyncio.create_task(ingested(paths, corpus))
+        for each in together:
+            each.state, each.together, each.reading = State.AT_WORK, paths, reading
+        await asyncio.wait([reading])
+        # One path that cannot be read is an error of all.
+        apart = len(together) > 1 and not reading.cancelled() and reading.exception() is not None
+        for each in together:
+            each.reading = None
+            if each.called_off:
+                await self._stopped(each)
+            elif apart or reading.cancelled():
+                each.state = State.WAITING
+            else:
+                await self._finish(each, reading)
+        for each in together if apart else ():
+            if not each.ended:
+                await self._read(corpus, [each])
+
+    async def _finish(self, ingest: Ingest, reading: "asyncio.Task[Mapping[str, Any]]") -> None:
+        try:
+            ingest.result = result = await asyncio.to_thread(_result, ingest, reading.result())
+            if result["ended"] or not result["documents"]:
+                why = result["ended"] or next((each["reason"] for each in result["skipped"]), "there is none")
+                raise CommandError(f"not every document was read: {why}", "", "mend that, and send it again")
+            ingest.state = State.DONE
+        except Exception as error:
+            shown = CommandError.from_error(error)
+            ingest.error = {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
+            ingest.state = State.FAILED
+        await self.tidy(ingest)
+
+    async def _stopped(self, ingest: Ingest) -> None:
+        ingest.state = State.STOPPED
+        await self.tidy(ingest)
+
+    async def tidy(self, ingest: Ingest) -> None:
+        """Delete what was uploaded for it and no document came of."""
+        published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
+        wanted = {path for each in self.kept.values() if not each.ended for path in each.paths}
+        forget_uploads(set(ingest.paths) - published - wanted, home())
+        ingest.over.set()
+
+
+def _records(ingest: Ingest) -> list[DocumentRecord]:
+    """Return the documents that came of what it was to read."""
+    roots = [shown_root(path) for path in ingest.paths]
+    with suppress(UnknownCorpusError), open_for_reading(corpus_location(ingest.corpus)) as snapshot:
+        return [record for record in snapshot.documents() if any(lies_below(path, roots) for path in record.paths)]
+    return []
+
+
+def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
+    roots = [shown_root(path) for path in ingest.paths]
+    return {
+        "snapshot": said["snapshot"],
+        "documents": [document_json(record) for record in _records(ingest)],
+        "skipped": [each for each in said["skipped"] if lies_below(each["path"], roots)],
+        "ended": said.get("ended", ""),
+    }
+
+
+async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
+    """Run `flowreader ingest`, in a process of its own, and return what it says; raise CommandError where it did nothing.
+
+    Where this is cancelled it ends in order: what is finished stays. However this process ends, so does the other.
+    """
+    command = ["-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", f"--corpus={corpus}", "--", *paths]
+    # `-m` would look for modules in the current folder first: never among the user's documents
+    searched = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *command,
+        env={**os.environ, "PYTHONPATH": searched, "PYTHONSAFEPATH": "1"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        # Ctrl-C in a terminal is for us.
+        start_new_session=True,
+    )
+    try:
+        written, _ = await child.communicate()
+    finally:
+        if child.returncode is None:
+            # SIGINT may be ignored in a child, as it is under `make up`.
+            child.terminate()
+            with anyio.CancelScope(shield=True):
+                # Read, too: a child that nobody listens to would wait for ever to say what it did.
+                await child.communicate()
+    said: Mapping[str, Any] = json.loads(written or "{}")
+    if "documents" not in said:
+        what = f"the ingest ended with exit code {child.returncode}"
+        raise CommandError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
+    return said

@@ -1,0 +1,205 @@
+"""Answers questions in a process that stays, so that nothing is loaded anew.
+
+The deployment `ask/ask` (the form in Prefect's UI, `run_deployment`) and HTTP, which `flowreader ask --server` uses, lead to runs
+of one flow in this process.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import FrameType
+
+import anyio.abc
+import httpx
+import uvicorn
+from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.client.schemas.objects import FlowRun
+from prefect.context import AsyncClientContext
+from prefect.deployments.runner import RunnerDeployment
+from prefect.events.clients import get_events_subscriber
+from prefect.events.filters import EventFilter, EventNameFilter, EventRelatedFilter
+from prefect.events.schemas.events import ResourceSpecification
+from prefect.exceptions import ObjectAlreadyExists
+from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
+from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
+from websockets.exceptions import WebSocketException
+
+from flows.ask_deployed import AT_ONCE
+from flows.prefect_runs.interruption import end_all_work
+from flows.service.app import web_app
+from flows.service.intake import Intake, say
+from flows.service.listening import address, listen, required_token, room
+from flows.service.runs_here import RunsHere
+from storage.codec import without_sign_in
+from tasks.address import address_of
+from tasks.asking.opening import warm_up_questions
+from tasks.watching.watching import watched
+
+
+class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
+    """Hands what its work pool is asked for over to this process."""
+
+    type = "flowreader-resident"
+    job_configuration = BaseJobConfiguration
+    job_configuration_variables = BaseVariables
+    _description = "Answers questions in a process that stays: `make up` or `flowreader serve` starts it."
+    _display_name = "FlowReader, resident"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(work_pool_name=POOL, limit=AT_ONCE)
+        self._intake = intake
+
+    async def wake_up(self) -> None:
+        """Take runs as soon as the server announces them: to ask for them that often would keep its database busy."""
+        pool = ResourceSpecification({"prefect.resource.name": self._work_pool_name})
+        name = EventNameFilter(name=["prefect.flow-run.Scheduled"])
+        scheduled = EventFilter(event=name, related=EventRelatedFilter(labels=pool))
+        async with get_events_subscriber(filter=scheduled) as events:
+            async for _run in events:
+                await self.get_and_submit_flow_runs()
+
+    async def run(
+        self,
+        flow_run: FlowRun,
+        configuration: BaseJobConfiguration,
+        task_status: anyio.abc.TaskStatus[int] | None = None,
+    ) -> BaseWorkerResult:
+        answering = self._intake.runs.begin(self._intake.answer_run(flow_run))
+        if task_status is not None:
+            task_status.started(1)
+        # What is wrong with it the run itself says.
+        await asyncio.wait([answering])
+        return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
+
+
+SPARE_THREADS = 32
+"""For questions at work and for pages, on top of a thread for each question whose object store hangs; asyncio has six."""
+
+WARM_UP_SECONDS = 30.0
+"""A corpus takes two; an object store that takes so long does not keep others from asking."""
+
+POLL_SECONDS = 3.0
+"""How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
+
+PAUSE_SECONDS = 1.0
+AGAIN_SECONDS = "0.2"
+NEWS_SECONDS = 30.0
+"""The same trouble is said once, and again where all was well for so long."""
+
+POOL = "flowreader-questions"
+PATIENCE_SECONDS = 8.0
+
+
+def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None], *, ending: signal.Signals) -> None:
+    """Answer until the signal comes, which ends all work in order; `ready` is given the address.
+
+    Prefect's server answers already. Raise CommandError or LogFileError where the service cannot begin.
+    """
+    loop, stopping = asyncio.new_event_loop(), asyncio.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        cut = threading.Timer(PATIENCE_SECONDS, os._exit, [1])
+        cut.daemon = True
+        cut.start()
+        end_all_work()
+        loop.call_soon_threadsafe(stopping.set)
+
+    # A dozen lines a question, which the server would keep: the run shows its tasks.
+    logging.getLogger("prefect.task_runs").setLevel(logging.WARNING)
+    host, port = address()
+    listening, token = listen(host, port), required_token(host)
+    signal.signal(ending, end)
+    with watched(), ThreadPoolExecutor(max_workers=1) as other:
+        # In the main thread Prefect and the web server would answer signals themselves.
+        other.submit(loop.run_until_complete, serve(listening, token, stopping, declared, ready)).result()
+
+
+async def serve(
+    listening: socket.socket,
+    token: str,
+    stopping: asyncio.Event,
+    declared: RunnerDeployment,
+    ready: Callable[[str], None],
+) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
+    address = address_of(*listening.getsockname()[:2])
+    # One client for all runs: each would open connections of its own, and ask the server for its version.
+    async with AsyncClientContext() as prefect:
+        # Given as settings, Prefect would take it for another client, and make one for every task.
+        prefect.client._client.event_hooks["response"].append(ask_again_soon)
+        with suppress(ObjectAlreadyExists):
+            await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
+        deployment = await declared.aapply(work_pool_name=POOL)
+        runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
+        await runs.end_what_was_killed()
+        await warmed_up()
+        intake = Intake(runs, deployment, room())
+        app = web_app(intake, token=token)
+        web = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        ways = [
+            asyncio.ensure_future(web.serve(sockets=[listening])),
+            asyncio.ensure_future(staying("what takes runs of ask/ask", lambda: serve_runs(intake))),
+            asyncio.ensure_future(staying("what makes the pages", intake.make_pages)),
+        ]
+        ready(f"http://{address}")
+        await stopping.wait()
+        await asyncio.gather(runs.end(), app.state.ingests.end())
+        if lost := sum(len(each.answers) for each in intake.unmade):
+            say(f"{lost:,} answers have no page yet; they are kept, and `flowreader report` makes a report of each")
+        web.should_exit = True
+        for way in ways:
+            way.cancel()
+        await asyncio.wait(ways)
+
+
+async def ask_again_soon(response: httpx.Response) -> None:
+    """Have Prefect's client try again soon where SQLite under a server that is not ours had another writer: it would wait 2 s."""
+    if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        response.headers.setdefault("Retry-After", AGAIN_SECONDS)
+
+
+async def warmed_up() -> None:
+    """Load what the first questions need, but wait no longer than that; what hangs goes on in its thread."""
+    done, _late = await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(warm_up_questions))], timeout=WARM_UP_SECONDS)
+    for ended in done:
+        ended.result()
+
+
+async def serve_runs(intake: Intake) -> None:
+    with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
+        worker = ResidentWorker(intake)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(worker.start(printer=lambda *_words: None))
+            both.create_task(staying("what hears of new runs of ask/ask", worker.wake_up))
+
+
+async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
+    said = ""
+    while True:
+        began = time.monotonic()
+        try:
+            await work()
+        except Exception as error:
+            words = in_words(error)
+            if words != said or time.monotonic() - began > NEWS_SECONDS:
+                say(f"{name} stopped: {words}; it tries again until it can go on")
+            said = words
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+def in_words(error: BaseException) -> str:
+    """Return what went wrong; of a group of errors the first that is none."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    kind = type(error).__name__
+    if isinstance(error, httpx.TransportError | ConnectionError | WebSocketException | TimeoutError):
+        return f"Prefect's server is not there ({kind})"
+    return without_sign_in(f"{kind}: {error}")

@@ -1,0 +1,120 @@
+"""Questions and what came of them: passages, answers with their reports and lineage, and what was counted."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel
+
+from flows.display.lineage_tables import walk_json
+from flows.display.output import CommandError
+from flows.service.received import checked, received
+from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
+from flows.service.search import search
+from flows.service.web.answers import report_of
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location
+from storage.records.answers import Answer
+from storage.runs.answer_json import answer_json
+from storage.runs.answers import find_answer, newest_answers
+from tasks.asking.request import AskRequest
+from tasks.lineage.walk import walk
+
+MOST_QUESTIONS = 64
+"""In one request: more would hold a seat for hours, and are better asked one by one."""
+
+router = APIRouter(tags=["answers"])
+
+
+class AnswersGiven(BaseModel):
+    answers: list[Answer]
+
+
+JSON_FORM = {"application/json": {"schema": {"$ref": "#/components/schemas/AskRequest"}}}
+ASKING: dict[str, Any] = {
+    "responses": {200: {"model": AnswersGiven}, "default": {"model": ErrorReply}},
+    "openapi_extra": {"requestBody": {"required": True, "content": JSON_FORM}},
+    "tags": ["answers"],
+}
+
+
+@router.get("/corpora/{corpus}/search")
+async def passages(
+    corpus: Corpus,
+    query: Annotated[str, Query(examples=["revenue in 2024"])],
+    documents: Annotated[
+        list[str] | None, Query(description="only these: at least 8 digits of an id, or an exact file name")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    cursor: Cursor = 0,
+) -> dict[str, Any]:
+    """Rank the passages for a query, each with page, box and quote; nothing is answered, and nothing kept."""
+    asked = AskRequest(questions=(query,), corpus=corpus, documents=tuple(documents or ()))
+    hits, more = await search(asked, cursor, limit)
+    return {"query": query, "passages": hits, "next_cursor": more}
+
+
+@router.post("/ask", **ASKING)
+async def ask(request: Request, key: Key = None) -> Response:
+    """Answer questions from a corpus, each with numbered citations; without a chat model the evidence is quoted."""
+    body = await received(request)
+
+    async def answered() -> dict[str, Any]:
+        return {"answers": await request.app.state.intake.ask(request_in(body))}
+
+    return JSONResponse(await once(request, key, body, answered))
+
+
+@router.get("/corpora/{corpus}/answers")
+def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> dict[str, Any]:
+    """List the newest answers, in short."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = newest_answers(location, limit, present={record.id for record in snapshot.documents()})
+    short = ("answer_id", "asked", "question", "status", "answer", "reader")
+    shown = [answer_json(each) for each in found]
+    return {"corpus": corpus, "answers": [{name: each[name] for name in short} for each in shown]}
+
+
+@router.get("/corpora/{corpus}/answers/{answer}", responses={200: {"model": Answer}})
+def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
+    """Show an answer again, without what quotes a document that was removed since."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = find_answer(location, answer, present={record.id for record in snapshot.documents()})
+    return JSONResponse(answer_json(found))
+
+
+@router.get(
+    "/corpora/{corpus}/answers/{answer}/report",
+    response_class=Response,
+    responses=of_kind("text/html", "a page that holds all it needs"),
+)
+def report(corpus: Corpus, answer: AnswerNamed) -> Response:
+    """Show an answer as a page of HTML that holds all it needs."""
+    return HTMLResponse(report_of(answer, corpus))
+
+
+@router.get("/corpora/{corpus}/answers/{answer}/lineage")
+def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
+    """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = find_answer(location, answer, present={record.id for record in snapshot.documents()})
+        return walk_json(walk(snapshot, found.answer_id))
+
+
+@router.get("/metrics", response_class=Response, responses=of_kind("text/plain", "for Prometheus"))
+def metrics(request: Request) -> Response:
+    """Show what was counted since the service began."""
+    return Response(request.app.state.metrics(), media_type="text/plain; version=0.0.4")
+
+
+def request_in(body: bytes) -> AskRequest:
+    """Return what is asked; raise CommandError where it is no JSON of an AskRequest, naming the field."""
+    asked = checked(AskRequest, body)
+    if len(asked.questions) > MOST_QUESTIONS:
+        raise CommandError(
+            "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"
+        )
+    return asked

@@ -1,0 +1,139 @@
+"""Corpora and documents: what is there, pages with their texts and pictures, tables, and removal."""
+
+import asyncio
+import csv
+import io
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+
+from flows.display.corpus_tables import (
+    corpora_rows,
+    details_json,
+    document_json,
+    page_of,
+    receipt_json,
+    sections_json,
+    status_json,
+    texts_json,
+)
+from flows.service.rest.forms import (
+    Corpus,
+    Cursor,
+    Document,
+    DocumentNamed,
+    Documents,
+    NotHereError,
+    Number,
+    Outline,
+    Page,
+    Width,
+    of_kind,
+)
+from storage.artifacts import kept_artifacts
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location
+from storage.memo import HEXADECIMAL
+from tasks.finding.plan import displayed
+from tasks.ingest.removing import remove_document
+from tasks.readers.page_pictures import NoPictureError, SourceCopies
+from tasks.report.pictures import PICTURE_WIDTH, SETTINGS, page_picture
+
+router = APIRouter(tags=["documents"])
+
+
+@router.get("/corpora")
+def corpora() -> dict[str, Any]:
+    """List the corpora with what they hold."""
+    return {"corpora": corpora_rows()}
+
+
+@router.get("/corpora/{corpus}")
+def status(corpus: Corpus) -> dict[str, Any]:
+    """Show a corpus: its documents with their states, and which ingests are at work or were killed."""
+    return status_json(corpus_location(corpus))
+
+
+@router.get("/corpora/{corpus}/documents")
+def documents(corpus: Corpus, cursor: Cursor = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Documents:
+    """List the documents."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        listed = snapshot.documents()
+    shown = [Document(**document_json(record)) for record in listed[cursor : cursor + limit]]
+    return Documents(corpus=corpus, documents=shown, next_cursor=cursor + limit if cursor + limit < len(listed) else None)
+
+
+@router.get("/corpora/{corpus}/documents/{document}")
+def document(corpus: Corpus, document: DocumentNamed) -> dict[str, Any]:
+    """Show a document: its state, paths, outline and pages."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        return details_json(snapshot, snapshot.find(displayed(document)))
+
+
+@router.delete("/corpora/{corpus}/documents/{document}")
+async def remove(corpus: Corpus, document: DocumentNamed) -> dict[str, Any]:
+    """Remove a document, and the copy that was uploaded; the receipt says what went."""
+    return receipt_json(await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False))
+
+
+@router.get("/corpora/{corpus}/documents/{document}/outline")
+def outline(corpus: Corpus, document: DocumentNamed) -> Outline:
+    """List the sections."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        record = snapshot.find(displayed(document))
+        return Outline.model_validate({"document": document_json(record), "sections": sections_json(snapshot, record)})
+
+
+@router.get("/corpora/{corpus}/documents/{document}/pages/{page}")
+def page(corpus: Corpus, document: DocumentNamed, page: Number) -> Page:
+    """Show the texts of a page in reading order, each with its box."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        record = snapshot.find(displayed(document))
+        found = page_of(snapshot, record, page)
+        head = {"document": document_json(record), "page": page, "label": found.label}
+        return Page.model_validate(head | {"texts": texts_json(snapshot, found)})
+
+
+@router.get(
+    "/corpora/{corpus}/documents/{document}/pages/{page}/picture",
+    response_class=Response,
+    responses=of_kind("image/webp", "the picture"),
+)
+def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Number, width: Width = PICTURE_WIDTH) -> Response:
+    """Draw a page; boxes of texts and citations are parts of its width and height."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        record = snapshot.find(displayed(document))
+        found = page_of(snapshot, record, page)
+    # Asked about each time, for the document may be removed.
+    headers = {"ETag": f'"{record.id}-{page}-{width}"', "Cache-Control": "private, no-cache"}
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    try:
+        with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
+            drawn = page_picture(kept_artifacts(), record, found, copies, width)
+    except NoPictureError as error:
+        why = str(error) or "documents of this format have no pictures of pages"
+        raise NotHereError(f"page {page} of {record.name!r} has no picture: {why}", record.name, "its texts can be had") from error
+    return Response(drawn.data, media_type="image/webp", headers=headers)
+
+
+@router.get(
+    "/corpora/{corpus}/documents/{document}/tables/{node}.csv",
+    response_class=Response,
+    responses=of_kind("text/csv", "the table"),
+)
+def table(corpus: Corpus, document: DocumentNamed, node: str) -> Response:
+    """Give the cells of a table, named by its node's id, as CSV: as the document has them, so that a formula stays one."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        record = snapshot.find(displayed(document))
+        found = snapshot.nodes_found([node]) if HEXADECIMAL.fullmatch(node) else []
+        rows = snapshot.passages_and_rows([node])[1].get(node) if [each.document_id for each in found] == [record.id] else None
+    if not rows:
+        raise NotHereError(
+            f"{record.name!r} has no table {node[:100]!r}", node[:100], "take the `node` of a table on one of its pages"
+        )
+    text = io.StringIO()
+    csv.writer(text).writerows(row.cells for row in sorted(rows, key=lambda row: row.row))
+    attached = f"attachment; filename*=UTF-8''{quote(record.name, safe='')}-{node[:8]}.csv"
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": attached})

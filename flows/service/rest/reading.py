@@ -1,0 +1,90 @@
+"""What is read in: uploads, files of the service's machine, and how far their ingests came."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field
+from starlette.requests import ClientDisconnect
+
+from flows.display.output import CommandError
+from flows.service.ingests import Ingest, Ingests
+from flows.service.rest.forms import Corpus, IngestShown, IngestsShown, Key, NotAllowedError, once
+from flows.service.uploads import keep_upload
+from storage.locations import corpus_location
+from storage.object_address import checked_source, is_address
+from tasks.finding.plan import displayed
+
+MOST_PATHS = 100
+FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
+
+router = APIRouter(tags=["ingests"])
+
+
+class PathsGiven(BaseModel):
+    paths: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(min_length=1, max_length=MOST_PATHS)
+
+
+@router.put(
+    "/corpora/{corpus}/uploads/{name}",
+    status_code=202,
+    openapi_extra=FILE,
+    response_model=IngestShown,
+)
+async def upload(
+    request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])], key: Key = None
+) -> Mapping[str, Any]:
+    """Keep a file, sent as it is, and have it read into the corpus; the reply is the ingest to watch."""
+    ingests: Ingests = request.app.state.ingests
+    try:
+        path = str(await keep_upload(corpus, name, request.stream(), announced=request.headers.get("Content-Length", "")))
+    except ClientDisconnect as error:
+        raise CommandError("the upload was cut off", displayed(name), "send it again") from error
+
+    async def begun() -> Mapping[str, Any]:
+        return await asyncio.to_thread(ingests.begin(corpus, [path]).look)
+
+    try:
+        return await once(request, key, path.encode(), begun)
+    finally:
+        # Where it was not begun, nothing else would delete it.
+        await ingests.tidy(Ingest(corpus, (path,)))
+
+
+@router.get("/corpora/{corpus}/ingests", response_model=IngestsShown)
+async def ingests(request: Request, corpus: Corpus) -> dict[str, Any]:
+    """List what this service was given to read into the corpus since it began, the newest first."""
+    found = request.app.state.ingests.of(corpus_location(corpus).name)
+    return {"ingests": await asyncio.to_thread(lambda: [each.look() for each in found])}
+
+
+@router.post("/corpora/{corpus}/ingests", status_code=202, response_model=IngestShown)
+async def begin(request: Request, corpus: Corpus, given: PathsGiven) -> Mapping[str, Any]:
+    """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
+    if not request.app.state.has_token:
+        raise NotAllowedError(
+            "files of this machine are only read for who brings a token: another account here may read less than the service",
+            given.paths[0][:100],
+            "start the service with FLOWREADER_ASK_TOKEN, or upload the file",
+        )
+    for path in given.paths:
+        if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
+            raise CommandError(
+                f"{displayed(path)!r} is no full path", displayed(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
+            )
+    return await asyncio.to_thread(request.app.state.ingests.begin(corpus, given.paths).look)
+
+
+@router.get("/corpora/{corpus}/ingests/{ingest}", response_model=IngestShown)
+async def watch(request: Request, corpus: Corpus, ingest: str) -> Mapping[str, Any]:
+    """Show how far an ingest came, and once it ended what came of it."""
+    return await asyncio.to_thread(request.app.state.ingests.find(corpus, ingest).look)
+
+
+@router.delete("/corpora/{corpus}/ingests/{ingest}", response_model=IngestShown)
+async def cancel(request: Request, corpus: Corpus, ingest: str) -> Mapping[str, Any]:
+    """Stop an ingest, and return when it has ended: what is finished stays."""
+    found = request.app.state.ingests.find(corpus, ingest)
+    await request.app.state.ingests.cancel(found)
+    return await asyncio.to_thread(found.look)

@@ -1,0 +1,259 @@
+"""REST under /api/v1: a document from its upload to its removal by the documentation's own lines, and every route beside."""
+
+import asyncio
+import csv
+import io
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import time
+
+import httpx
+import pytest
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+from starlette.testclient import TestClient
+
+from flows.service.app import web_app
+from flows.service.rest import once
+from flows.service.rest.once import Once, SameKeyError
+from storage.locations import corpus_location, uploads_folder
+from storage.lock import locked
+from tasks.models.process import ROOT
+from tests.flows.service.test_app import WEIGHT, client, error, intake
+from tests.flows.service.test_stream import served
+from tests.session_server import session_server
+
+API = "/api/v1/corpora/small"
+ENDED = ("done", "failed", "stopped")
+
+
+@pytest.fixture(scope="module")
+def home(library, tmp_path_factory):
+    """A home with the corpus `small`, for the module."""
+    with pytest.MonkeyPatch.context() as environment:
+        home = shutil.copytree(library, tmp_path_factory.mktemp("api") / "home")
+        environment.setenv("FLOWREADER_HOME", str(home))
+        environment.setenv("PREFECT_API_URL", session_server())
+        yield home
+
+
+@pytest.fixture(scope="module")
+def service(home):
+    """The address of a service on a real socket."""
+    with served() as (address, _intake):
+        yield address
+
+
+@pytest.fixture
+def door(home):
+    with client() as door:
+        yield door
+
+
+def curl_lines():
+    text = (ROOT / "deployments" / "README.md").read_text("utf-8").split("A document from its upload to its removal:\n\n")[1]
+    return [line.strip() for line in text.split("\n\n")[0].split("\n")]
+
+
+def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, tmp_path):
+    page = Canvas(str(tmp_path / "report.pdf"), pagesize=(300, 400))
+    page.drawString(40, 350, "The revenue in 2024 was 412 million euros.")
+    page.save()
+
+    def run(line):
+        line = line.replace("http://127.0.0.1:4280", service).replace("default", "small")
+        return subprocess.run(shlex.split(f"{line} -s -S -f"), cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    upload, watch, ask, picture, remove = curl_lines()
+    begun = json.loads(run(upload))
+    assert begun["state"] in ("waiting", "at work") and begun["corpus"] == "small"
+    deadline = time.monotonic() + 60
+    while (ingest := json.loads(run(watch))["ingests"][0])["state"] not in ENDED and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert ingest["id"] == begun["id"] and ingest["state"] == "done", ingest
+    run_of_it = httpx.get(f"{session_server()}/flow_runs/{ingest['run_id']}").json()
+    assert run_of_it["state"]["type"] == "COMPLETED" and run_of_it["tags"] == ["small"]
+    (document,) = ingest["result"]["documents"]
+    assert (document["name"], document["state"]) == ("report.pdf", "ready")
+    (answer,) = json.loads(run(ask))["answers"]
+    assert "412 million" in answer["citations"][0]["quote"]
+    run(picture)
+    with Image.open(tmp_path / "page.webp") as drawn:
+        assert drawn.size == (pytest.approx(800, abs=2), pytest.approx(1067, abs=3))
+    of_document = f"{service}{API}/documents/{document['id'][:8]}"
+    (text,) = [each for each in httpx.get(f"{of_document}/pages/1").json()["texts"] if "412 million" in each["text"]]
+    assert 0 <= text["box"][0] < text["box"][2] <= 1 and text["kind"] == "paragraph"
+    given = httpx.get(f"{of_document}/pages/1/picture?width=200")
+    assert given.headers["Content-Type"] == "image/webp" and "private" in given.headers["Cache-Control"]
+    again = httpx.get(f"{of_document}/pages/1/picture?width=200", headers={"If-None-Match": given.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert json.loads(run(remove))["document"] == {"id": document["id"], "name": "report.pdf"}
+    assert list((uploads_folder() / "small").iterdir()) == []
+    assert "no document" in error(httpx.get(of_document), 404)["what"]
+
+
+def test_what_is_there_is_shown_as_the_commands_show_it(door):
+    (corpus,) = door.get("/api/v1/corpora").json()["corpora"]
+    assert corpus["corpus"] == "small" and door.get(API).json()["totals"]["documents"] == 4
+    first = door.get(f"{API}/documents?limit=3").json()
+    rest = door.get(f"{API}/documents?cursor={first['next_cursor']}").json()
+    names = [each["name"] for each in (*first["documents"], *rest["documents"])]
+    assert len(names) == 4 and rest["next_cursor"] is None
+    assert door.get(f"{API}/documents/budget.xlsx").json()["name"] == "budget.xlsx"
+    sections = door.get(f"{API}/documents/maintenance_manual.docx/outline").json()["sections"]
+    assert {"title": "1.1 Safety", "level": 3, "first_page": 1, "last_page": 1} in sections
+    texts = door.get(f"{API}/documents/budget.xlsx/pages/1").json()["texts"]
+    node = next(each["node"] for each in texts if each["kind"] == "table")
+    table = door.get(f"{API}/documents/budget.xlsx/tables/{node}.csv")
+    rows = list(csv.reader(io.StringIO(table.text)))
+    assert len(rows) > 2 and len({len(row) for row in rows}) == 1 and any("fuel" in cell.lower() for row in rows for cell in row)
+    assert table.headers["Content-Disposition"] == f"attachment; filename*=UTF-8''budget.xlsx-{node[:8]}.csv"
+    assert table.headers["X-Content-Type-Options"] == "nosniff" and table.headers["Content-Type"].startswith("text/csv")
+    found = door.get(f"{API}/search", params={"query": "fuel", "documents": "budget.xlsx", "limit": 1}).json()
+    assert found["passages"][0]["document"]["name"] == "budget.xlsx" and found["next_cursor"] == 1
+
+
+def test_an_answer_is_given_once_for_its_key_and_found_again_with_report_and_lineage(door):
+    key, asked = {"Idempotency-Key": "first"}, {"json": {**WEIGHT["json"], "fresh": True}}
+    (answer,) = door.post("/api/v1/ask", headers=key, **asked).json()["answers"]
+    (again,) = door.post("/api/v1/ask", headers=key, **asked).json()["answers"]
+    (other,) = door.post("/ask", **asked).json()["answers"]
+    assert again == answer and other["answer_id"] != answer["answer_id"]
+    assert "another request" in error(door.post("/api/v1/ask", headers=key, **WEIGHT), 409)["what"]
+    assert "another request" in error(door.post("/ask", headers=key, **asked), 409)["what"]
+    listed = door.get(f"{API}/answers?limit=1").json()["answers"]
+    assert [each["answer_id"] for each in listed] == [other["answer_id"]]
+    one = f"{API}/answers/{answer['answer_id'][:16]}"
+    assert door.get(one).json()["citations"] == answer["citations"]
+    assert "163 t" in door.get(f"{one}/report").text
+    walked = door.get(f"{one}/lineage").json()
+    assert walked["kind"] == "answer" and answer["answer_id"] in json.dumps(walked)
+    counted = door.get("/api/v1/metrics").text
+    assert re.search(r'flowreader_question_seconds_count{reader="flow",status="evidence"} [2-9]', counted)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "value", "remedy"),
+    [
+        ("GET", "/api/v1/nothing", 404, "/api/v1/nothing", "openapi.json"),
+        ("POST", "/api/v1/corpora", 405, "/api/v1/corpora", "openapi.json"),
+        ("GET", "/api/v1/corpora/smal", 404, "smal", "small"),
+        ("GET", "/api/v1/corpora/.small", 400, ".small", "letters"),
+        ("GET", f"{API}/documents?limit=0", 400, "0", "openapi.json"),
+        ("GET", f"{API}/documents/budget.xls", 404, "budget.xls", "exact file name"),
+        ("DELETE", f"{API}/documents/..%2f..%2fetc", 404, "/api/v1/corpora/small/documents/../../etc", "openapi.json"),
+        ("GET", f"{API}/documents/budget.xlsx/pages/99", 404, "99", "take 1 to 3"),
+        ("GET", f"{API}/documents/budget.xlsx/pages/x", 400, "x", "openapi.json"),
+        ("GET", f"{API}/documents/budget.xlsx/pages/1/picture", 404, "budget.xlsx", "texts"),
+        ("GET", f"{API}/documents/budget.xlsx/pages/1/picture?width=5000", 400, "5000", "openapi.json"),
+        ("GET", f"{API}/documents/budget.xlsx/tables/..csv", 404, ".", "node"),
+        ("GET", f"{API}/documents/budget.xlsx/tables/{'0' * 64}.csv", 404, "0" * 64, "node"),
+        ("GET", f"{API}/ingests/zzz", 404, "small", "remembered"),
+        ("GET", f"{API}/answers/{'0' * 8}", 404, "0" * 8, "8 or more digits"),
+        ("GET", f"{API}/answers/{'0' * 8}/lineage", 404, "0" * 8, "8 or more digits"),
+        ("GET", f"{API}/search?query=%3F", 400, "?", "ask something"),
+        ("PUT", f"{API}/uploads/.hidden", 400, ".hidden", "report.pdf"),
+        ("PUT", "/api/v1/corpora/.x/uploads/a.txt", 400, ".x", "letters"),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused_in_words(door, home, method, path, status, value, remedy):
+    said = error(door.request(method, path), status)
+    assert said["value"] == value and remedy in said["remedy"] + said["what"], said
+    assert not any((home / "uploads").glob("*x*"))
+
+
+def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, home, monkeypatch):
+    given = {"paths": ["/etc/hostname"]}
+    refused = error(door.post(f"{API}/ingests", json=given), 403)
+    assert refused["value"] == "/etc/hostname" and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
+
+    async def read(paths, corpus):
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr("flows.service.ingests.ingested", read)
+    with TestClient(web_app(intake(), token="sesame"), headers={"Authorization": "Bearer sesame"}) as known:
+        for path in ("etc/hostname", "../x", "/a\0b"):
+            assert "full path" in error(known.post(f"{API}/ingests", json={"paths": [path]}), 400)["what"]
+        assert error(known.post(f"{API}/ingests", json={"paths": []}), 400)["what"].startswith("paths: ")
+        begun = known.post(f"{API}/ingests", json=given)
+        assert begun.status_code == 202
+        one = f"{API}/ingests/{begun.json()['id']}"
+        assert known.get(one).json()["state"] == "at work" and known.delete(one).json()["state"] == "stopped"
+        # what the end of the service stops is no upload of anybody
+        known.post(f"{API}/ingests", json=given)
+
+
+def test_an_upload_is_begun_once_for_its_key_and_what_no_document_comes_of_is_gone(door, home, monkeypatch):
+    async def read(paths, corpus):
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr("flows.service.ingests.ingested", read)
+    key = {"Idempotency-Key": "upload"}
+    first = door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()
+    assert door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()["id"] == first["id"]
+    for name, content in (("a.txt", b"b"), ("b.txt", b"a")):
+        assert "another request" in error(door.put(f"{API}/uploads/{name}", content=content, headers=key), 409)["what"]
+    kept = [path.name for path in (home / "uploads").rglob("*") if path.is_file()]
+    assert kept == ["a.txt"]
+    assert door.delete(f"{API}/ingests/{first['id']}").json()["state"] == "stopped"
+    assert door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()["id"] == first["id"]
+    assert not any(path.is_file() for path in (home / "uploads").rglob("*"))
+
+
+def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, monkeypatch):
+    monkeypatch.setattr("tasks.ingest.removing.IngestSettings", lambda: IN_A_HURRY)
+    with locked(corpus_location("small").lock, wait_seconds=0):
+        assert error(door.delete(f"{API}/documents/budget.xlsx"), 409)["remedy"]
+
+
+class IN_A_HURRY:
+    class work:
+        lock_wait_seconds = 0.0
+
+
+def test_openapi_describes_the_api_and_the_question(door):
+    described = door.get("/openapi.json").json()
+    assert {path for path in described["paths"] if not path.startswith("/api/v1/")} == {"/ask", "/health"}
+    assert len(described["paths"]) == 20
+    schemas = described["components"]["schemas"]
+    assert all(name in schemas for name in re.findall('"#/components/schemas/([^"]+)"', json.dumps(described)))
+    assert schemas["AskRequest"]["example"]["questions"]
+    for path, methods in described["paths"].items():
+        for method in methods.values():
+            if path != "/health":
+                assert method["responses"]["default"]["content"]["application/json"]["schema"]["$ref"].endswith("/ErrorReply"), path
+
+
+def test_who_asks_again_while_the_first_is_under_way_waits_for_it_and_what_failed_is_tried_again(monkeypatch):
+    async def world():
+        remembered, done, going_on = Once(), [], asyncio.Event()
+
+        async def work():
+            await going_on.wait()
+            done.append(1)
+            return len(done)
+
+        async def fail():
+            raise OSError("no")
+
+        waiting = [asyncio.create_task(remembered.do("a", b"x", work)) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(SameKeyError):
+            await remembered.do("a", b"y", work)
+        waiting[0].cancel()
+        going_on.set()
+        assert await asyncio.gather(*waiting[1:]) == [1, 1] and done == [1]
+        assert [await remembered.do(None, b"x", work) for _ in range(2)] == [2, 3]
+        with pytest.raises(OSError):
+            await remembered.do("b", b"x", fail)
+        assert await remembered.do("b", b"y", work) == 4
+        monkeypatch.setattr(once, "MOST_KEYS", 2)
+        assert await remembered.do("c", b"x", work) == 5 and list(remembered.replies) == ["b", "c"]
+        monkeypatch.setattr(once, "KEPT_SECONDS", 0.0)
+        await asyncio.sleep(0.01)
+        assert await remembered.do("c", b"z", work) == 6
+
+    asyncio.run(world())

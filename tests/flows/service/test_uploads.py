@@ -1,0 +1,257 @@
+"""What is uploaded is kept whole under a plain name, or not at all, and read in by one process for each corpus."""
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from flows.display.output import CommandError
+from flows.service import ingests, uploads
+from flows.service.ingests import Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
+from flows.service.uploads import TooLargeError, keep_upload
+from storage.artifacts import PARTIAL
+from storage.locations import LocationError, uploads_folder
+from storage.system import DiskFullError, NotWritableError
+from tests.program import CORPUS
+
+
+async def parts(*sent, error=None):
+    for part in sent:
+        yield part
+    if error:
+        raise error
+
+
+def kept(name, *sent, corpus="small", error=None, **more):
+    return asyncio.run(keep_upload(corpus, name, parts(*sent, error=error), **more))
+
+
+def files():
+    return [path for path in uploads_folder().rglob("*") if path.is_file()]
+
+
+def test_the_same_content_is_kept_once_where_its_hash_says_and_under_its_name(home):
+    first = kept("a plan.pdf", b"ab", b"c")
+    assert first == uploads_folder() / "small" / "ba7816bf8f01" / "a plan.pdf" and first.read_bytes() == b"abc"
+    assert kept("a plan.pdf", b"abc") == first and files() == [first]
+    assert kept("ünï 计划.pdf", b"abc").parent == first.parent
+    # how the catalog would show it, so that whoever removes the document finds it
+    assert kept("a\u200db.txt", b"d").name == r"a\u200db.txt"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "  ", ".", "..", ".hidden", "a/b", "../a", "a\\b", "a\0b", "/etc/passwd", "a" * 201, "ü" * 101]
+)
+def test_a_name_that_is_no_plain_file_name_is_refused(home, name):
+    with pytest.raises(CommandError) as refused:
+        kept(name, b"a")
+    assert "report.pdf" in refused.value.remedy and not home.exists()
+
+
+def test_what_is_cut_too_large_or_without_room_leaves_nothing(home, monkeypatch):
+    with pytest.raises(LocationError):
+        kept("a.txt", b"a", corpus="../small")
+    with pytest.raises(ConnectionError):
+        kept("a.txt", b"a", error=ConnectionError("cut"))
+    monkeypatch.setattr(uploads, "LimitSettings", lambda: SimpleNamespace(file_megabytes=1))
+    with pytest.raises(TooLargeError, match="larger than 1 MB"):
+        kept("a.txt", b"a" * (1 << 20), b"b")
+    for announced, refusal in ((str(2 << 20), TooLargeError), (str(1 << 50), TooLargeError)):
+        with pytest.raises(refusal):
+            kept("a.txt", error=AssertionError("nothing is read"), announced=announced)
+
+    def full(*_given):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched, pytest.raises(DiskFullError, match="needs about"):
+        patched.setattr(uploads, "sync_folder", full)
+        kept("a.txt", b"a")
+    # a rename has happened by then, the same content again is the same file
+    assert [path.name for path in files()] == ["a.txt"]
+    with monkeypatch.context() as patched, pytest.raises(DiskFullError, match="needs about"):
+        patched.setattr(Path, "replace", full)
+        kept("b.txt", b"b")
+    assert [path.name for path in files()] == ["a.txt"] and len(list((uploads_folder() / "small").iterdir())) == 1
+    (uploads_folder() / "other").write_bytes(b"")
+    with pytest.raises(NotWritableError, match="FLOWREADER_HOME"):
+        kept("a.txt", b"a", corpus="other")
+
+
+def test_what_a_killed_service_had_begun_to_keep_goes_after_a_day(home):
+    old, new = (uploads_folder() / "small" / f"{PARTIAL}{name}" for name in ("old", "new"))
+    old.parent.mkdir(parents=True)
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, time.time() - uploads.PARTIAL_SECONDS - 9))
+    kept("a.txt", b"a")
+    assert not old.exists() and new.exists()
+
+
+class Reading:
+    """Stands for the child: it reads until it is let go on, and says that there is no document."""
+
+    def __init__(self, monkeypatch):
+        self.calls, self.ended, self.going_on = [], [], asyncio.Event()
+        monkeypatch.setattr(ingests, "ingested", self)
+
+    async def __call__(self, paths, corpus):
+        self.calls.append((corpus, paths))
+        await self.going_on.wait()
+        self.ended.append(paths)
+        raise CommandError("no", "", "mend it")
+
+
+async def at_work(*begun):
+    while not all(each.state is State.AT_WORK for each in begun):
+        await asyncio.sleep(0)
+
+
+def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_together(own_home, monkeypatch):
+    async def world():
+        reading, service = Reading(monkeypatch), Ingests()
+        first, far = service.begin("small", ["/a"]), service.begin("far", ["/a"])
+        await at_work(first, far)
+        second, third = service.begin("small", ["/b", "/c"]), service.begin("small", ["/c"])
+        assert service.of("small") == [third, second, first] and service.find("small", first.id) is first
+        with pytest.raises(UnknownIngestError, match="the last 100"):
+            service.find("small", far.id)
+        gone = service.begin("small", ["/gone"])
+        await service.cancel(gone)
+        assert (gone.state, second.state) == (State.STOPPED, State.WAITING)
+        reading.going_on.set()
+        while len(reading.calls) < 3:
+            await asyncio.sleep(0)
+        reading.going_on.clear()
+        assert reading.calls == [("small", ("/a",)), ("far", ("/a",)), ("small", ("/b", "/c"))]
+        assert first.error == {"what": "no", "value": "", "remedy": "mend it"} and first.look()["state"] == "failed"
+        while not far.ended:
+            await asyncio.sleep(0)
+        # one of two that are read together ends: the other begins again
+        await service.cancel(second)
+        while len(reading.calls) < 4:
+            await asyncio.sleep(0)
+        assert second.state is State.STOPPED and reading.calls[3:] == [("small", ("/c",))]
+        await service.end()
+        assert third.state is State.STOPPED and not service.workers
+        with pytest.raises(TooManyIngestsError, match="it ends"):
+            service.begin("small", ["/a"])
+
+    asyncio.run(world())
+
+
+def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_home, monkeypatch):
+    async def read(paths, corpus):
+        await asyncio.sleep(0.01)
+        if bad in paths:
+            raise CommandError(f"{bad!r} does not exist", bad, "name another")
+        return {"snapshot": 1, "skipped": [{"path": paths[0], "reason": "a pipe"}]}
+
+    async def world():
+        monkeypatch.setattr(ingests, "ingested", read)
+        service = Ingests()
+        begun = [service.begin("small", [path]) for path in ("/before", bad, good)]
+        await asyncio.gather(*service.workers.values())
+        return begun
+
+    bad, good = str(kept("bad.txt", b"a")), str(kept("good.txt", b"b"))
+    _, failed, skipped = asyncio.run(world())
+    assert failed.error == {"what": f"{bad!r} does not exist", "value": bad, "remedy": "name another"}
+    assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
+    assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
+
+
+def test_what_another_process_reads_in_is_waited_for(own_home, monkeypatch):
+    elsewhere = [("at work",), ("at work",)]
+
+    async def world():
+        reading, service = Reading(monkeypatch), Ingests()
+        reading.going_on.set()
+        waiting = service.begin("small", ["/a"])
+        while elsewhere:
+            assert waiting.state is State.WAITING and not reading.calls
+            await asyncio.sleep(0)
+        await waiting.over.wait()
+        assert reading.calls == [("small", ("/a",))]
+
+    monkeypatch.setattr(ingests, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(ingests, "ingests_at_work", lambda _location: elsewhere and elsewhere.pop())
+    asyncio.run(world())
+
+
+def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
+    async def world():
+        reading, service = Reading(monkeypatch), Ingests()
+        for number in range(ingests.KEPT):
+            service.begin("small", [f"/{number}"])
+        with pytest.raises(TooManyIngestsError, match="try again"):
+            service.begin("small", ["/a"])
+        reading.going_on.set()
+        await asyncio.gather(*service.workers.values())
+        last = service.begin("small", ["/a"])
+        assert len(service.kept) == ingests.KEPT and service.of("small")[0] is last
+        await service.end()
+
+    asyncio.run(world())
+
+
+TALKATIVE = "#!/bin/sh\ntrap 'head -c 1000000 /dev/zero; exit 130' TERM\ntouch {}\nwhile :; do sleep 0.05; done\n"
+
+
+def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monkeypatch):
+    program, ready = tmp_path / "program", tmp_path / "ready"
+    program.write_text(TALKATIVE.format(ready))
+    program.chmod(0o755)
+
+    async def world():
+        reading = asyncio.create_task(ingested(["/a"], "small"))
+        while not ready.exists():
+            await asyncio.sleep(0.01)
+        reading.cancel()
+        await asyncio.wait([reading], timeout=10)
+        assert reading.cancelled()
+
+    monkeypatch.setattr("flows.service.ingests.sys.executable", str(program))
+    asyncio.run(world())
+
+
+SERVICE = "import asyncio, sys; from flows.service.ingests import ingested; asyncio.run(ingested(sys.argv[1:], 'far'))"
+
+
+def children_of(pid):
+    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+
+
+def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_where_that_is_killed(home, monkeypatch):
+    async def cancelled():
+        before = children_of(os.getpid())
+        reading = asyncio.create_task(ingested([str(CORPUS)], "far"))
+        while not (found := children_of(os.getpid()) - before):
+            await asyncio.sleep(0.01)
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
+        return found
+
+    def gone(pids):
+        return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+    assert gone(asyncio.run(cancelled()))
+    with subprocess.Popen([sys.executable, "-c", SERVICE, str(CORPUS)], stdout=subprocess.PIPE) as parent:
+        deadline = time.monotonic() + 20
+        while not (found := children_of(parent.pid)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        # its signal is set by the time that it has opened what it imports
+        time.sleep(1.0)
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        while not gone(found) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert found and gone(found)
