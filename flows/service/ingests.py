@@ -112,7 +112,7 @@ class Ingests:
     def find(self, corpus: str, ingest_id: str) -> Ingest:
         ingest = self.kept.get(ingest_id)
         if ingest is None or ingest.corpus != corpus:
-            raise UnknownIngestError(f"corpus {corpus!r} has no ingest {ingest_id[:100]!r}; the last {KEPT} are remembered")
+            raise UnknownIngestError(f"there is no ingest {ingest_id[:100]!r} of corpus {corpus!r}; the last {KEPT} are remembered")
         return ingest
 
     async def cancel(self, ingest: Ingest) -> None:

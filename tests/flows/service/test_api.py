@@ -151,7 +151,7 @@ def test_an_answer_is_given_once_for_its_key_and_found_again_with_report_and_lin
         ("GET", f"{API}/documents/budget.xlsx/pages/1/picture?width=5000", 400, "5000", "openapi.json"),
         ("GET", f"{API}/documents/budget.xlsx/tables/..csv", 404, ".", "node"),
         ("GET", f"{API}/documents/budget.xlsx/tables/{'0' * 64}.csv", 404, "0" * 64, "node"),
-        ("GET", f"{API}/ingests/zzz", 404, "small", "remembered"),
+        ("GET", f"{API}/ingests/zzz", 404, "zzz", "remembered"),
         ("GET", f"{API}/answers/{'0' * 8}", 404, "0" * 8, "8 or more digits"),
         ("GET", f"{API}/answers/{'0' * 8}/lineage", 404, "0" * 8, "8 or more digits"),
         ("GET", f"{API}/search?query=%3F", 400, "?", "ask something"),

@@ -18,6 +18,7 @@ from tasks.watching.metrics_endpoint import (
     SHARED_FOLDER,
     Metrics,
     MetricsError,
+    as_text,
     check_metrics_address,
     counting,
     host_and_port,
@@ -87,6 +88,8 @@ def test_one_endpoint_shows_the_sums_of_processes_and_of_a_killed_one_nothing_is
         processes = [subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
         assert [process.stdout.readline() for process in processes] == [b"at work\n"] * 2
         assert "flowreader_runs_at_work 2.0" in scraped(free)
+        with as_text() as shown:
+            assert "flowreader_runs_at_work 2.0" in shown().decode()
         for process in processes:
             process.kill()
             process.communicate()
