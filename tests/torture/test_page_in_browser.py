@@ -32,11 +32,11 @@ BOXES = """[...DOCUMENT.querySelectorAll('SELECTOR')].map((one) => {
 MARKUP = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 HOSTILE = f"""# {MARKUP}
 
-The weight of an MT-9 {MARKUP} without its base is 777 kg.
+The zorbflux {MARKUP} weighs 777 kg.
 
 | {MARKUP} | weight |
 |---|---|
-| MT-9 {MARKUP} | 777 kg |
+| zorbflux {MARKUP} | 777 kg |
 """
 
 
@@ -123,7 +123,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
         choose(page, hostile)
         until_says(page, "onerror", "ready")
-        asked(page, f"What is the weight of an MT-9 {MARKUP[:46]} without its base?")
+        asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
         owned = "document.querySelectorAll('main img[src=x], main script').length"
         for link in (None, "Where it comes from"):
