@@ -121,8 +121,11 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
     hostile = tmp_path / "<img src=x onerror=document.title='owned'>.md"
     hostile.write_text(HOSTILE)
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
+        page.run("document.querySelector('.upload [name=corpus]').value = 'odd'")
         choose(page, hostile)
         until_says(page, "onerror", "ready")
+        page.call("Page.navigate", url=f"{address}/?corpus=odd")
+        until_says(page, "Ask odd", "onerror")
         asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
         owned = "document.querySelectorAll('main img[src=x], main script').length"
