@@ -59,6 +59,12 @@ def choose(page, *files):
     page.call("DOM.setFileInputFiles", files=[str(file) for file in files], objectId=found)
 
 
+def uploaded(page, file, state):
+    choose(page, file)
+    rows = "document.querySelector('.reading-in').innerText"
+    wait_until(lambda: state in page.run(rows), 90, lambda: f"{state}; it is {page.run(rows)}")
+
+
 def until_says(page, *words):
     wait_until(lambda: all(each in page.run(WORDS) for each in words), 90, lambda: f"{words}; the page says {page.run(WORDS)}")
 
@@ -79,9 +85,8 @@ def follow(page, words):
 
 def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, address, home, tmp_path):  # noqa: F811
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
-        choose(page, REPORT)
+        uploaded(page, REPORT, "ready")
         until_says(page, "annual_report.pdf", "16")
-        assert "ready" in page.run("document.querySelector('.reading-in').innerText")
         asked(page, REVENUE)
         (at,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place rect"))[:1]
         assert "page 5" in page.run(f"{FRAME}.body.innerText")
@@ -108,8 +113,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
 def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):  # noqa: F811
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     with chromium.page(f"{address}/?corpus=small", width=390, dark=True) as page:
-        choose(page, tmp_path / "broken.pdf")
-        until_says(page, "broken.pdf", "failed")
+        uploaded(page, tmp_path / "broken.pdf", "failed")
         choose(page, REPORT)
         wait_until(lambda: page.run("!!document.querySelector('.reading-in button')"), 30, lambda: "cancel")
         page.run("document.querySelector('.reading-in button').click()")
@@ -121,11 +125,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
     hostile = tmp_path / "<img src=x onerror=document.title='owned'>.md"
     hostile.write_text(HOSTILE)
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
-        page.run("document.querySelector('.upload [name=corpus]').value = 'odd'")
-        choose(page, hostile)
-        until_says(page, "onerror", "ready")
-        page.call("Page.navigate", url=f"{address}/?corpus=odd")
-        until_says(page, "Ask odd", "onerror")
+        uploaded(page, hostile, "ready")
         asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
         owned = "document.querySelectorAll('main img[src=x], main script').length"
