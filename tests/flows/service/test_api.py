@@ -23,6 +23,7 @@ from storage.lock import locked
 from tasks.models.process import ROOT
 from tests.flows.service.test_app import WEIGHT, client, error, intake
 from tests.flows.service.test_stream import served
+from tests.program import flowreader
 from tests.session_server import session_server
 from tests.waiting import wait_until
 
@@ -58,7 +59,16 @@ def curl_lines():
     return [line.strip() for line in text.split("\n\n")[0].split("\n")]
 
 
-def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, tmp_path):
+@pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.torture)])
+def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, home, tmp_path, monkeypatch, here):
+    """In this process all that an ingest loads is loaded once for all tests; a child of the service takes half a minute."""
+
+    async def read_here(paths, corpus):
+        done = await asyncio.to_thread(flowreader, "ingest", *paths, "--corpus", corpus, "--json", home=home, check=0)
+        return json.loads(done.stdout)
+
+    if here:
+        monkeypatch.setattr("flows.service.ingests.ingested", read_here)
     page = Canvas(str(tmp_path / "report.pdf"), pagesize=(300, 400))
     page.drawString(40, 350, "The revenue in 2024 was 412 million euros.")
     page.save()
