@@ -55,7 +55,7 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     began = time.monotonic()
     if request.local:
         request = request.model_copy(update={"settings": changed(request.settings, {"reading.by": "model"})})
-    server = local_model() if request.local else chat_server_of(request.settings)
+    server = local_model() if request.local else chat_server_of(request.settings, request.reader)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     async with opened_for_reading(location) as snapshot:
         check_writable(location.runs)
@@ -90,9 +90,9 @@ class Asking:
     async def begin(self, questions: Sequence[str]) -> None:
         """Open what new answers need, where one of the questions needs it.
 
-        So it is where the environment names no model: whose answers are kept, only the server can say.
+        So it is where the environment leaves a model unnamed: whose answers are kept, only the server can say.
         """
-        unnamed = self.server is not None and not self.server.model
+        unnamed = self.server is not None and not self.server.is_named
         if self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions):
             self.context = await self.opened()
 
@@ -100,24 +100,24 @@ class Asking:
         return all(self.kept.holds(self.key(text)) for text in questions)
 
     def key(self, text: str) -> StepKey:
-        named = self.server.model if self.server else ""
+        named = self.server.model if self.server and self.server.is_named else ""
         return self.kept.key(text, self.server, named or (self.context.reader.model if self.context else ""))
 
     async def opened(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
-        notes: tuple[str, ...] = ()
+        until, required = self.request.deadline(self.began), self.request.require_model
         try:
             # in a thread: a local model may have to be loaded
-            reader = await entered(self.held, open_reader(self.server, settings, snapshot, self.request.deadline(self.began)))
+            opening = open_reader(self.server, settings, snapshot, until, require_rater=required)
+            reader = await entered(self.held, opening)
         except (ChatEndedError, LocalModelError) as error:
-            if self.request.require_model:
+            if required:
                 raise
-            reader = ExtractiveReader(settings.reading)
-            notes = (f"rules looked for the evidence, because the model could not be asked: {error}",)
-        context = await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
-        return replace(context, notes=notes)
+            note = f"rules looked for the evidence, because the model could not be asked: {error}"
+            reader = ExtractiveReader(settings.reading, notes=(note,))
+        return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
@@ -130,7 +130,7 @@ class Asking:
 
     async def anew(self, text: str, place: Workplace) -> Answer:
         context = self.context = self.context or await self.opened()
-        if context.notes:  # the model may be there by the next question
+        if context.reader.notes:  # the model may be there by the next question
             self.context = None
         async with self.seat:
             keep = partial(self.kept.keep, self.key(text))
@@ -164,7 +164,7 @@ async def answer_one(
         counting_calls(answer_id, bounds, deadline=deadline, require_model=request.require_model) as calls,
         chained(),
     ):
-        calls.notes.extend(context.notes)
+        calls.notes.extend(context.reader.notes)
         question = await understand(answer_id, text, context)
         findings = await reader.read(question, context)
         answer = gathered(

@@ -126,7 +126,7 @@ async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mappi
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
-    with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
+    with open_reader(chat_server_of(arm.ask, arm.reader), arm.ask, snapshot) as reader:
         context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, plan.request.questions_at_once)
         asked = recalled(plan.questions, context)
         report(arm.name, "ask", len(asked), len(plan.questions))

@@ -161,7 +161,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     published: tuple[UUID, ...] = ()
     try:
         async with (
-            shown_in_prefect(found.plan.work, key=reading_key(request), by_model=context.chat is not None),
+            shown_in_prefect(found.plan.work, request.settings.reading, key=reading_key(request)),
             aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:

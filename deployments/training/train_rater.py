@@ -1,9 +1,9 @@
 """`python -m deployments.training.train_rater FOLDER --out ADAPTER`: a LoRA adapter that rates pages as the triples of FOLDER do.
 
-    vllm serve Qwen/Qwen2.5-VL-3B-Instruct --enable-lora --lora-modules page-rater=ADAPTER
+    vllm serve Qwen/Qwen2.5-VL-3B-Instruct --enable-lora --lora-modules page-rater-1a2b3c4d=ADAPTER
 
-serves it, and FLOWREADER_RATER_BASE_URL with FLOWREADER_RATER_MODEL=page-rater have `walk` ask it to rate pages. It learns the
-reply alone, to the prompt by which `walk` asks.
+serves it, and FLOWREADER_RATER_BASE_URL with FLOWREADER_RATER_MODEL=page-rater-1a2b3c4d have `walk` ask it to rate pages. It
+learns the reply alone, to the prompt by which `walk` asks.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from PIL import Image
 
 from deployments.training.records import PICTURES, TrainingError, Triple, exit_code, read_triples
 from flows.display.output import Output
+from storage.artifacts import hash_bytes
 from tasks.models.chat.request import data_url
 from tasks.prompts.prompt import Piece, filled, load_prompt
 from tasks.readers.forms import RatedPage
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import torch
 
 BASE = "Qwen/Qwen2.5-VL-3B-Instruct"
+WEIGHTS = "adapter_model.safetensors"
 PIXELS = ModelSettings().pictures.pixels
 """Of a picture, as many as a served model is shown."""
 
@@ -178,7 +180,9 @@ def make_adapter(order: argparse.Namespace, output: Output) -> None:
         after = pupil.mean_loss(parts["held_out"])
         output.line(f"loss on {len(parts['held_out'])} triples of documents held out: {before:.4f} before, {after:.4f} after")
     pupil.model.save_pretrained(order.out)
-    output.line(f"the adapter is in {order.out}; serve it with --enable-lora --lora-modules page-rater={order.out.absolute()}")
+    # ratings are kept by the name of the model that gave them: another adapter needs another one
+    name = f"page-rater-{hash_bytes((order.out / WEIGHTS).read_bytes())[:8]}"
+    output.line(f"the adapter is in {order.out}; serve it with --enable-lora --lora-modules {name}={order.out.absolute()}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

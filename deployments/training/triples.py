@@ -190,11 +190,12 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
     (order.out / PICTURES).mkdir(parents=True, exist_ok=True)
     reading = {"reading.by": "model", "reading.model.forms": "full"}
     settings, location = changed(load_settings(order.settings, hurry=False).ask, reading), corpus_location(order.corpus)
-    told, bounds = {name: str(value) for name, value in vars(order).items()}, {Stage.FIRST: order.count * (2 + order.neighbours)}
+    arguments = {name: str(value) for name, value in vars(order).items()}
+    bounds = {Stage.FIRST: order.count * (2 + order.neighbours)}
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(
-            location, parameters=told, settings=settings.model_dump(mode="json"), run_id="", snapshot=lambda: snapshot.number
+            location, parameters=arguments, settings=settings.model_dump(mode="json"), run_id="", snapshot=lambda: snapshot.number
         ) as place,
         working_at(place),
         counting_calls("", bounds, require_model=True) as book,

@@ -82,7 +82,7 @@ def _checked(request: EvaluationRequest) -> EvaluationPlan:
     if request.judge is not None:
         judge_server(request.judge)
     for arm in plan.arms:
-        chat_server_of(arm.ask)
+        chat_server_of(arm.ask, arm.reader)
     return plan
 
 

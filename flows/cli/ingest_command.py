@@ -51,8 +51,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
         for words in takeover_messages(location, rest):
             output.side.print(words, markup=False, soft_wrap=True)
-        by_model = request.settings.reading.analysis.asks_model
-        with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
+        with shown(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
             run = _run(request)
         for message in run.messages:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)

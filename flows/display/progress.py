@@ -4,7 +4,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -13,10 +13,19 @@ from rich.table import Column
 
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, listening, stop_requested
+from tasks.settings.ingest import ReadingSettings
 
 LINE_SECONDS = 10.0
 WIDE_COLUMNS = 110
-STEP_SHARES = {"parse": 0.45, "read-words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
+STEP_SHARES = {
+    "parse": 0.45,
+    "read-words": 0.25,
+    "structure": 0.02,
+    "analyze": 0.03,
+    "embed": 0.22,
+    "write-map": 0.22,
+    "evolve": 0.03,
+}
 MODEL_STEP_SHARES = {
     "parse": 0.08,
     "read-words": 0.05,
@@ -28,14 +37,24 @@ MODEL_STEP_SHARES = {
     "write-map": 0.04,
     "evolve": 0.01,
 }
-"""About how the time of a document spreads over its steps, by rules and with a model; only the display uses it."""
+"""About how the time of a document spreads over its steps, where rules describe nodes and where a model does."""
+
+
+def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
+    """Return the share of each step that these settings have, 1 in all; only the display uses it."""
+    left_out = {"write-map"} if reading.analysis.map == "rules" else set[str]()
+    if reading.evolution.mode == "lite":
+        left_out |= {"judge-links", "embed-round"}
+    shares = MODEL_STEP_SHARES if reading.analysis.by == "model" else STEP_SHARES
+    whole = sum(share for step, share in shares.items() if step not in left_out)
+    return {step: share / whole for step, share in shares.items() if step not in left_out}
 
 
 class WorkMeter:
     """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
 
-    def __init__(self, work: Sequence[DocumentWork], *, by_model: bool = False) -> None:
-        self._shares = MODEL_STEP_SHARES if by_model else STEP_SHARES
+    def __init__(self, work: Sequence[DocumentWork], reading: ReadingSettings) -> None:
+        self._shares = step_shares(reading)
         self._names = {document.document_id: document.name for document in work}
         # A document of no size counts a little.
         self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
@@ -94,8 +113,8 @@ def clock(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
-    meter = WorkMeter(work, by_model=by_model)
+def shown(work: Sequence[DocumentWork], reading: ReadingSettings, *, console: Console, quiet: bool) -> Iterator[None]:
+    meter = WorkMeter(work, reading)
     with listening(meter.hear):
         if quiet:
             yield

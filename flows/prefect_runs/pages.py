@@ -41,6 +41,7 @@ from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
 from tasks.routing.way import way_lines
+from tasks.settings.ingest import ReadingSettings
 from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
 
@@ -120,12 +121,12 @@ def reading_key(request: ReadingRequest) -> str:
 
 
 @contextlib.asynccontextmanager
-async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
+async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
     """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
     if not work:
         yield
         return
-    meter, key = WorkMeter(work, by_model=by_model), key + PROGRESS
+    meter, key = WorkMeter(work, reading), key + PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:

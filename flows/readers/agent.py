@@ -37,7 +37,8 @@ async def read(question: Question, context: AskContext) -> Findings:
             kept = await keep_context.submit(question, graph, scores, kept, context)
     paths, way = await take_kept.submit(question, graph, scores, kept, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
-    readings = await read_paths.submit(question, await with_pages(question, texts, context), context)
+    texts = await with_pages(question, texts, context, most=context.settings.reading.model.pictures)
+    readings = await read_paths.submit(question, texts, context)
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
 
 

@@ -43,4 +43,5 @@ async def read_groups(
 ) -> Sequence[PathReading]:
     """Read text, and figures and tables by themselves; these with the pages on which they stand, by a model that sees."""
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
-    return await read_paths.submit(question, await with_pages(question, texts, context, of_figures=True), context)
+    texts = await with_pages(question, texts, context, most=context.settings.reading.model.pictures, of_figures=True)
+    return await read_paths.submit(question, texts, context)

@@ -26,5 +26,6 @@ async def read(question: Question, context: AskContext) -> Findings:
         walk = await rate_pages.submit(question, graph, walk, context)
     paths, way = await choose_pages.submit(question, graph, walk, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
-    readings = await read_paths.submit(question, await with_pages(question, texts, context), context)
+    texts = await with_pages(question, texts, context, most=context.settings.walk.pages)
+    readings = await read_paths.submit(question, texts, context)
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)

@@ -19,7 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 
 from flows.display.output import CommandError
-from flows.service import openai_protocol, pages
+from flows.service import openai_protocol
 from flows.service.ingests import Ingests
 from flows.service.intake import Intake
 from flows.service.mcp_tools import Tools
@@ -27,6 +27,7 @@ from flows.service.news import News
 from flows.service.received import HEALTH, LARGEST_BODY, error_of, received, refusal, require_welcome
 from flows.service.rest import api, asking, forms
 from flows.service.rest.once import Once
+from flows.service.web import html, site
 from storage.errors import ExpectedError
 from tasks.events import DraftGrown
 from tasks.watching.metrics_endpoint import as_text
@@ -48,8 +49,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         routes=[Route(MCP, StreamableHTTPASGIApp(tools.session_manager), methods=["POST"])],
     )
     app.state.intake, app.state.ingests, app.state.once, app.state.has_token = intake, Ingests(), Once(), bool(token)
-    app.include_router(pages.router, include_in_schema=False)
-    app.mount("/static", pages.static)
+    site.install(app)
     app.include_router(openai_protocol.router, include_in_schema=False)
     app.post(STREAM, response_class=EventSourceResponse, include_in_schema=False)(tell)
     app.post(ASK, **asking.ASKING)(asking.ask)
@@ -68,7 +68,8 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
             path = request.scope["path"]
             asks = path in (ASK, STREAM, openai_protocol.CHAT, api.ASK)
             refused = {openai_protocol.PREFIX: openai_protocol.refused, forms.PREFIX: forms.refused}
-            reply = next((words for begin, words in refused.items() if path.startswith(begin)), refusal)(error, of_question=asks)
+            shown = html.refused if "text/html" in request.headers.get("Accept", "") else refusal
+            reply = next((words for begin, words in refused.items() if path.startswith(begin)), shown)(error, of_question=asks)
         reply.headers["X-Content-Type-Options"] = "nosniff"
         return reply
 

@@ -118,27 +118,27 @@ async def chat(request: Request) -> Response:
     await asyncio.to_thread(model, wanted.model)
     asked = request.app.state.intake.take_in(wanted.asked())
     headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
-    page = f"{str(request.base_url).rstrip('/')}/answers"
+    here = str(request.base_url).rstrip("/")
     if not wanted.stream:
-        return JSONResponse((await answered(asked, wanted.model, began, page)).whole(), headers=headers)
+        return JSONResponse((await answered(asked, wanted.model, began, here)).whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return StreamingResponse(
-        told_of(News(asked), wanted.model, began, page, usage), media_type="text/event-stream", headers=headers
+        told_of(News(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
     )
 
 
-async def answered(asked: Asked, corpus: str, began: int, page: str) -> "Completion":
+async def answered(asked: Asked, corpus: str, began: int, here: str) -> "Completion":
     await asked.waited_for()
-    return completion_of(asked.given[0], corpus, began, page)
+    return completion_of(asked.given[0], corpus, began, here)
 
 
-async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -> AsyncIterator[str]:
+async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
     """Yield comments on how it goes, then the answer, or what ended it."""
     async for event in news.newest():
         if isinstance(event, StageReached):
             yield f": {event.words}\n\n"
     try:
-        reply = await answered(news.asked, corpus, began, page)
+        reply = await answered(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
         yield _event({"error": in_openai_words(error_of(error, of_question=True))})
         return
@@ -146,7 +146,7 @@ async def told_of(news: News, corpus: str, began: int, page: str, usage: bool) -
         yield chunk
 
 
-def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Completion":
+def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Completion":
     """Return the answer, or the evidence, with its sources under it: each is annotated by the page that shows it."""
     content, annotations = as_text(words_of(answer)), []
     for number, cited in enumerate(answer.citations, 1):
@@ -154,8 +154,9 @@ def completion_of(answer: Answer, corpus: str, began: int, page: str) -> "Comple
         line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')}"
         start = len(content) + 2
         content += f"\n\n{line}"
+        page = f"{here}/documents/{cited.document.id}/pages/{cited.page}"
         source = {
-            "url": f"{page}/{answer.answer_id}/report?corpus={corpus}#citation-{number}",
+            "url": f"{page}?corpus={corpus}&answer={answer.answer_id}&cited={number}",
             "title": place_of(cited),
             "start_index": start,
             "end_index": start + len(line),
@@ -193,8 +194,8 @@ class Completion:
         return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage, "flowreader": status}
 
     async def chunks(self, *, usage: bool = False) -> AsyncIterator[str]:
-        said = {"role": "assistant", "content": self.content, "annotations": self.annotations}
-        for delta, reason in ((said, None), ({}, "stop")):
+        message = {"role": "assistant", "content": self.content, "annotations": self.annotations}
+        for delta, reason in ((message, None), ({}, "stop")):
             yield self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
         if usage:
             yield self._chunk([], usage=self.usage)
@@ -229,13 +230,13 @@ def own_task(text: str) -> str | None:
 def refused(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
     reply = refusal(error, of_question=of_question)
-    told = in_openai_words(error_of(error, of_question=False))
+    body = {"error": in_openai_words(error_of(error, of_question=False))}
     status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
     kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
-    return JSONResponse({"error": told}, status, kept)
+    return JSONResponse(body, status, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
-    """Return an error as those clients show it, with ours beside."""
+    """Return an error as those clients show it, with ours in it."""
     message = f"{error['what']}; {error['remedy']}" if error["remedy"] else error["what"]
     return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}

@@ -36,7 +36,7 @@ class AskContext:
     """What the steps of a question share: the snapshot it began with, its limits, its embedder and its reader.
 
     `names` are the documents by id, as answers name them; `weights` are those of its probabilities; `second` is the second embedder
-    of a corpus that has one. `notes` say why its reader is not the one that was asked for.
+    of a corpus that has one.
     """
 
     snapshot: Snapshot
@@ -47,7 +47,6 @@ class AskContext:
     names: Mapping[str, NamedDocument]
     weights: Weights
     second: QuestionEmbedder | None = None
-    notes: tuple[str, ...] = ()
 
 
 def context_of(

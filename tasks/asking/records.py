@@ -102,7 +102,8 @@ class PathReading:
     """What the reader of a path answers, or quotes; without support `answer` is empty and there are no quotes.
 
     `present` are the anchors of the question that stand anywhere in what is asked; `whole`: all of the question is answered.
-    `facts` are those that a model says it read, and `path` what it read them from.
+    `facts` are those that a model says it read, and `path` what it read them from. `seen` are the nodes, by id, of which a picture
+    that it was shown may say more than their text.
     """
 
     answer: str
@@ -111,6 +112,7 @@ class PathReading:
     whole: bool = True
     facts: str = ""
     path: PathText | None = None
+    seen: frozenset[str] = frozenset()
 
     @property
     def supported(self) -> bool:
@@ -175,7 +177,12 @@ class PathReader(Protocol):
 
     @property
     def sees(self) -> bool:
-        """Whether pictures are of use to it."""
+        """Whether pictures are of use to it: not where its model is asked no more."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say why it is not what was asked for, where it is not."""
         ...
 
     @property

@@ -11,7 +11,6 @@ from storage.codec import shortened
 from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
-from tasks.content_graph.analysis import NO_MEANING
 from tasks.content_graph.asking import ask_in_groups, uses_short_forms
 from tasks.content_graph.description import MapNotes, listed_call, listing, named, says_nothing
 from tasks.content_graph.structure import Structured
@@ -77,11 +76,12 @@ class MapCalls:
         return "\n".join(shortened(line, max(1, share)) for line, share in zip(lines, shares, strict=True))
 
     def having(self, replies: Sequence[MapNotes]) -> "MapCalls":
-        """Return the map with the summaries of the replies."""
+        """Return the map with the summaries of the replies; an entry of which the model found nothing to say keeps what it had."""
         written = {
-            note.id: NO_MEANING if says_nothing(note) else first_words(without_controls(note.summary), self.settings.summary_words)
+            note.id: first_words(without_controls(note.summary), self.settings.summary_words)
             for reply in replies
             for note in reply.nodes
+            if not says_nothing(note)
         }
         entries = (replace(entry, summary=written.get(entry.id) or entry.summary) for entry in self.entries)
         return replace(self, entries=tuple(entries))
@@ -91,15 +91,15 @@ def map_calls(document_id: str, name: str, structured: Structured, settings: Ana
     """Look through the analyzed nodes for what the pages and sections are summed up of."""
     pages = {page.number: place for place, page in enumerate(structured.pages)}
     sections = {section.id: place for place, section in enumerate(structured.sections, len(pages))}
-    said, under = defaultdict[int, list[str]](list), defaultdict[str, set[int]](set)
+    summaries, under = defaultdict[int, list[str]](list), defaultdict[str, set[int]](set)
     for node in structured.nodes:
         if not node.meaningless:
-            said[node.page].append(node.summary)
+            summaries[node.page].append(node.summary)
             under[node.section_id or ""].add(pages[node.page])
     for section in reversed(structured.sections):
         if section.id in under:
             under[section.parent_id or ""].add(sections[section.id])
-    entries = [Entry(f"p{page.number}", page.number, tuple(said[page.number]), (), page.summary) for page in structured.pages]
+    entries = [Entry(f"p{page.number}", page.number, tuple(summaries[page.number]), (), page.summary) for page in structured.pages]
     for number, section in enumerate(structured.sections, 1):
         entries.append(Entry(f"s{number}", section.first_page, (section.title,), tuple(sorted(under[section.id])), section.summary))
     return MapCalls(document_id, name, tuple(entries), settings)

@@ -18,7 +18,7 @@ READER_VERSION = 2
 
 ANALYZING = ("analyze_text", "analyze_visual", "analyze_small", "mend_reply")
 EVOLVING = (*ANALYZING, "evolve", "evolve_small")
-MAPPING = ("page_notes", "section_notes")
+MAPPING = ("page_notes", "section_notes", "mend_reply")
 
 
 def reader_identity(settings: IngestSettings, model: str = "") -> str:
@@ -27,11 +27,11 @@ def reader_identity(settings: IngestSettings, model: str = "") -> str:
     Where neither the caller nor the environment says how the model is called, the server is asked. Raises EndpointError where
     the environment names no server, ChatEndedError where that is not there.
     """
-    if not settings.reading.analysis.asks_model:
+    analysis, asked = settings.reading.analysis, settings.models
+    if not analysis.asks_model:
         return ""
-    prompts = [*(EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING)]
-    prompts += MAPPING if settings.reading.analysis.map == "model" else ()
-    asked = settings.models
+    nodes = EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING
+    prompts = dict.fromkeys((*(nodes if analysis.by == "model" else ()), *(MAPPING if analysis.map == "model" else ())))
     return identify(
         "reader",
         READER_VERSION,

@@ -98,7 +98,9 @@ def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share
         )
 
 
-def noted_pages(pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
+def noted_pages(
+    pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[int, ChatError], what: str, thing: str = "element"
+) -> tuple[Page, ...]:
     """Return the pages; one with elements that got no usable reply says of how many, what they have instead, and why.
 
     `page_of` has the page of each place.
@@ -107,17 +109,17 @@ def noted_pages(pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[i
     for place, error in errors.items():
         troubles.setdefault(page_of[place], Counter())[str(error.outcome)] += 1
     return tuple(
-        replace(page, note="; ".join(filter(None, (page.note, _note(troubles[page.number], what)))))
+        replace(page, note="; ".join(filter(None, (page.note, _note(troubles[page.number], what, thing)))))
         if page.number in troubles
         else page
         for page in pages
     )
 
 
-def _note(outcomes: Counter[str], what: str) -> str:
+def _note(outcomes: Counter[str], what: str, thing: str) -> str:
     count = outcomes.total()
     reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
-    return f"{count} {'element' if count == 1 else 'elements'} {what}, because the model gave no usable reply ({reasons})"
+    return f"{count} {thing if count == 1 else f'{thing}s'} {what}, because the model gave no usable reply ({reasons})"
 
 
 @step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)
@@ -251,11 +253,14 @@ def write_map(work: DocumentWork, structured: Structured, tools: Tools, evolved:
     asking = map_calls(work.document_id, work.name, structured, tools.settings.reading.analysis)
     entries, asked, errors = sum_up(asking, chat=tools.chat, on_entries=partial(report, work.document_id, "write-map"))
     require_enough_replies(errors, asked=asked, share=tools.settings.limits.undescribed_share, what="pages and sections")
-    pages = [replace(page, summary=entry.summary) for page, entry in zip(structured.pages, entries, strict=False)]
+    pages = tuple(replace(page, summary=entry.summary) for page, entry in zip(structured.pages, entries, strict=False))
     sections = zip(structured.sections, entries[len(pages) :], strict=True)
+    for thing, what in (("page", "summed up by rules"), ("section", "without a summary")):
+        of_kind = {place: error for place, error in errors.items() if (place < len(pages)) == (thing == "page")}
+        pages = noted_pages(pages, [entry.page for entry in entries], of_kind, what, thing)
     return replace(
         structured,
-        pages=noted_pages(pages, [entry.page for entry in entries], errors, "summed up by rules"),
+        pages=pages,
         sections=tuple(replace(section, summary=entry.summary) for section, entry in sections),
         unfinished=structured.unfinished or may_be_mended(errors),
     )

@@ -34,6 +34,11 @@ class Endpoint:
     rater: "Endpoint | None" = None
 
     @property
+    def is_named(self) -> bool:
+        """Whether it is known, without asking a server, how its model is called and that which rates."""
+        return bool(self.model) and (self.rater is None or self.rater.is_named)
+
+    @property
     def identity(self) -> str:
         """What stays the same when it is started again."""
         own = self.weights or self.base_url

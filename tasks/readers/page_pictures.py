@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,14 +36,19 @@ class NoPictureError(LookupError):
     """A page, or an element, of which no picture can be had; the message says why, in words for whoever reads."""
 
 
-def page_images(keys: Sequence[PageKey], snapshot: Snapshot) -> dict[PageKey, bytes]:
-    """Return the pictures of these pages that can be had, as PNG or JPEG; what cannot be drawn is noted once."""
+def page_images(keys: Sequence[PageKey], snapshot: Snapshot, *, until: float | None = None) -> dict[PageKey, bytes]:
+    """Return the pictures of these pages that can be had, as PNG or JPEG; what cannot be drawn is noted once.
+
+    After the moment `until` of time.monotonic() no more are drawn.
+    """
     documents = {record.id: record for record in snapshot.documents()}
     pages = {(page.document_id, page.number): page for document in {key[0] for key in keys} for page in snapshot.pages(document)}
     found, artifacts = dict[PageKey, bytes](), kept_artifacts()
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         for key in keys:
             try:
+                if until is not None and time.monotonic() >= until:
+                    raise NoPictureError("no time was left to draw it")
                 found[key] = page_bytes(artifacts, documents[key[0]], pages[key], copies, dpi=MODEL_DPI)
             except NoPictureError as error:
                 if str(error) and (note := f"the model was not shown every page: {error}") not in call_book.get().notes:
@@ -56,25 +62,26 @@ def _shown(texts: Sequence[PathText]) -> Mapping[str, str]:
 
 @question_step("show-pages", _shown, retries=0)
 def show_pages(
-    _question: Question, texts: Sequence[PathText], context: AskContext, *, of_figures: bool = False
+    _question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Have the pages of the paths shown whole, as many as a model may see; of those alone that are `of_figures` and tables."""
-    most = max(context.settings.reading.model.pictures, context.settings.walk.pages)
+    """Have the first pages of each path shown whole, at most so many; of those paths alone that are `of_figures` and tables."""
 
     def wanted(text: PathText) -> list[PageKey]:
         if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
             return []
         return list(dict.fromkeys((node.document_id, node.page) for node in text.nodes))[:most]
 
-    images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context.snapshot)
+    images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context.snapshot, until=call_book.get().deadline)
     return tuple(replace(text, pages={key: images[key] for key in wanted(text) if key in images}) for text in texts)
 
 
 async def with_pages(
-    question: Question, texts: Sequence[PathText], context: AskContext, *, of_figures: bool = False
-) -> Sequence[PathText]:
-    """Have a model that sees shown whole pages, too."""
-    return await show_pages.submit(question, texts, context, of_figures=of_figures) if context.reader.sees else texts
+    question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
+) -> tuple[PathText, ...]:
+    """Have a model that sees, and is still asked, shown whole pages, too."""
+    if not context.reader.sees or call_book.get().over:
+        return texts
+    return await show_pages.submit(question, texts, context, most=most, of_figures=of_figures)
 
 
 READ_BYTES = 1 << 20

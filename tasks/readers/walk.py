@@ -132,7 +132,8 @@ def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, co
         ratings = [None if own is None else float(own.root) for own in rater.do(question, short)]
     else:
         keys = [walk.pages.keys[page] for page in asked]
-        images = page_images(keys, context.snapshot) if rater.sees and not call_book.get().over else {}
+        book = call_book.get()
+        images = page_images(keys, context.snapshot, until=book.duties_end) if rater.sees and not book.over else {}
         pictures = [(images[key],) if key in images else () for key in keys]
         whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
         ratings = [None if own is None else float(own.relevance) for own in rater.do(question, whole)]

@@ -1,5 +1,6 @@
 """What reads: rules, or the chat model where the settings say so."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,22 +17,35 @@ from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
 from tasks.settings.base import changed
 
+RATER_SHARE = 0.25
+"""Of the time that is left, for opening a model that only rates; without one the chat model does it."""
 
-def chat_server_of(settings: AskSettings) -> Endpoint | None:
-    """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named."""
+
+def chat_server_of(settings: AskSettings, reader: str) -> Endpoint | None:
+    """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named.
+
+    Of the readers `walk` alone has pages rated, so that no other one waits for a rater.
+    """
     if settings.reading.by == "rules":
         return None
-    return with_rater(required_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read"))
+    server = required_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read")
+    return with_rater(server) if reader == "walk" else server
 
 
 @contextmanager
 def open_reader(
-    server: Endpoint | None, settings: AskSettings, snapshot: Snapshot, until: float | None = None
+    server: Endpoint | None,
+    settings: AskSettings,
+    snapshot: Snapshot,
+    until: float | None = None,
+    *,
+    require_rater: bool = True,
 ) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
     Raises ChatEndedError where the server cannot be asked, and LocalModelError where a model of this machine does not run; `until`
-    that moment of time.monotonic() at the latest.
+    that moment of time.monotonic() at the latest. Where the rater is not required and cannot be asked, the reader's notes say so,
+    and the chat model rates.
     """
     if server is None:
         yield ExtractiveReader(settings.reading)
@@ -62,9 +76,14 @@ def open_reader(
 
         reader = reads(model)
         if server.rater:
+            soon = None if until is None else (now := time.monotonic()) + RATER_SHARE * (until - now)
             try:
-                rater = open_chat(server.rater, models, cache=cache, listener=record_call, until=until, beside=model)
+                rater = open_chat(server.rater, models, cache=cache, listener=record_call, until=soon, budget=model.budget)
+                reader = replace(reader, rated_by=reads(held.enter_context(rater)))
             except ChatEndedError as error:
-                raise type(error)(str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")) from error
-            reader = replace(reader, rated_by=reads(held.enter_context(rater)))
+                reason = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
+                if require_rater:
+                    raise type(error)(reason) from error
+                note = f"the chat model rated the pages, because the model that is named for it could not be asked: {reason}"
+                reader = replace(reader, notes=(note,))
         yield reader

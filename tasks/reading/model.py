@@ -101,6 +101,7 @@ class ModelReader:
     judged: bool = True
     short: bool = False
     rated_by: ModelReader | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def model(self) -> str:
@@ -112,7 +113,8 @@ class ModelReader:
 
     @property
     def sees(self) -> bool:
-        return self.context.model.abilities.sees and self.context.settings.reading.model.pictures > 0 and not self.short
+        model, pictures = self.context.model, self.context.settings.reading.model.pictures
+        return model.abilities.sees and pictures > 0 and not self.short and not model.ended
 
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
@@ -194,7 +196,7 @@ class ModelReader:
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""
-        nothing = PathReading(answer="", quotes=(), present=path.present, path=path)
+        nothing = PathReading(answer="", quotes=(), present=path.present, path=path, seen=shown.seen)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)

@@ -17,7 +17,7 @@ from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
 from tasks.reading.forms import MOST_ITEMS, WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
-from tasks.reading.shown import Shown, is_seen_alone, show_passages
+from tasks.reading.shown import Shown, show_passages
 
 
 def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
@@ -32,24 +32,13 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     room = context.room("synthesis", WholeAnswer, settings.evidence_characters, question=question.text) - sum(map(len, reports))
     first = path_of(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
-    seen = frozenset(
-        quote.node.id
-        for reading in readings
-        for quote in reading.quotes
-        if context.model.abilities.sees and was_seen_alone(quote.node, path_of(reading))
-    )
+    seen = frozenset(quote.node.id for reading in readings for quote in reading.quotes if quote.node.id in reading.seen)
     ids = {node.id: name for name, node in texts.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
         for number, (words, passages) in enumerate(zip(reports, chosen, strict=True), 1)
     ]
     return replace(texts, pieces=(*readers, *texts.pieces), seen=seen), replace(first, nodes=tuple(nodes))
-
-
-def was_seen_alone(node: Passage, path: PathText) -> bool:
-    """Say whether the reader of the path may have seen in a picture alone what it quotes of the node."""
-    of_page = (node.document_id, node.page) in path.pages
-    return (of_page or node.picture is not None) and is_seen_alone(node, of_page=of_page)
 
 
 def _key_passages(reading: PathReading, most: int) -> list[Passage]:

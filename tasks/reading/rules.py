@@ -78,6 +78,7 @@ class ExtractiveReader:
     """Quotes instead of answers: evidence that no model read."""
 
     settings: ReadingOutSettings
+    notes: tuple[str, ...] = ()
     name: str = "extractive"
     model: str = ""
     judged: bool = False

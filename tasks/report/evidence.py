@@ -69,15 +69,17 @@ class Evidence:
 
     def place(self, document_id: str, page: int) -> str:
         """Name a page as people do: "page 5 (printed iii)", "slide 3"; nothing where a document has no pages."""
-        record = self.documents.get(document_id)
-        word = PLACE_WORDS.get(record.media_type, "page") if record else "page"
-        label = self.labels.get((document_id, page), "")
-        printed = f" (printed {label})" if label and label != str(page) else ""
-        return f"{word} {page}{printed}" if word else ""
+        return place_words(self.documents.get(document_id), page, self.labels.get((document_id, page), ""))
 
     def name(self, document_id: str) -> str:
         record = self.documents.get(document_id)
         return record.name if record else document_id[:12]
+
+
+def place_words(record: DocumentRecord | None, page: int, label: str | None) -> str:
+    word = PLACE_WORDS.get(record.media_type, "page") if record else "page"
+    printed = f" (printed {label})" if label and label != str(page) else ""
+    return f"{word} {page}{printed}" if word else ""
 
 
 PAGES_LISTED = 40
@@ -127,9 +129,10 @@ class Pictures:
         return picture
 
 
-def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Evidence:
-    """Return what the report shows; documents and nodes that the snapshot does not hold any more are left out of it.
+def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, *, drawing: bool = True) -> Evidence:
+    """Return what the report shows, without its sheets unless `drawing`.
 
+    Documents and nodes that the snapshot does not hold any more are left out of it.
     Raises GraphDamagedError where the graph cannot be read. A picture that cannot be had is named in `left_out`.
     """
     documents = {record.id: record for record in snapshot.documents()}
@@ -142,7 +145,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
         sheets = tuple(
             _sheet(cited, documents[key[0]], pages.get(key), nodes, pictures)
             for key, cited in cited_pages(answer.citations).items()
-            if key[0] in documents
+            if drawing and key[0] in documents
         )
     return Evidence(
         sheets=sheets,

@@ -61,20 +61,23 @@ CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 def show_page(answer: Answer, evidence: Evidence) -> str:
     style = Markup("\n".join([STYLE.read_text("utf-8"), box_rules(evidence.sheets), link_rules(len(answer.citations))]))
+    return TEMPLATES.get_template("page.html").render(style=style, policy=_policy(style), **parts_of(answer, evidence))
+
+
+def parts_of(answer: Answer, evidence: Evidence) -> dict[str, Any]:
+    """Return what the parts of the page are made of."""
     walked = [path for path in answer.paths if path.nodes]
-    return TEMPLATES.get_template("page.html").render(
-        answer=answer,
-        evidence=evidence,
-        style=style,
-        policy=_policy(style),
-        paths=walked[:PATHS_SHOWN],
-        more_paths=len(walked[PATHS_SHOWN:]),
-        drawing=drawing_of(walked[:PATHS_SHOWN], evidence, answer.citations),
-        pages_cited={key: [number for number, _ in cited] for key, cited in cited_pages(answer.citations).items()},
-        pages_walked={(place.document.id, place.page) for place in answer.evidence_pages},
-        best_score=max((page.score for page in answer.pages), default=0.0),
-        facts=_facts(answer),
-    )
+    return {
+        "answer": answer,
+        "evidence": evidence,
+        "paths": walked[:PATHS_SHOWN],
+        "more_paths": len(walked[PATHS_SHOWN:]),
+        "drawing": drawing_of(walked[:PATHS_SHOWN], evidence, answer.citations),
+        "pages_cited": {key: [number for number, _ in cited] for key, cited in cited_pages(answer.citations).items()},
+        "pages_walked": {(place.document.id, place.page) for place in answer.evidence_pages},
+        "best_score": max((page.score for page in answer.pages), default=0.0),
+        "facts": _facts(answer),
+    }
 
 
 def _policy(style: str) -> str:

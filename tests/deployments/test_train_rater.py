@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from deployments.training.records import PICTURES, TrainingError, Triple, write_triples
-from deployments.training.train_rater import Recipe, main, open_pupil, prompt_of, reply_of, train
+from deployments.training.train_rater import WEIGHTS, Recipe, main, open_pupil, prompt_of, reply_of, train
+from storage.artifacts import hash_bytes
 from tasks.prompts.prompt import fence
 
 peft = pytest.importorskip("peft", reason="peft is not installed (the extra `train`), so that no adapter can be trained")
@@ -185,8 +186,9 @@ def test_the_command_trains_and_says_how_to_serve_what_came_of_it(reading_model,
     assert main([str(folder), "--out", str(out), "--model", str(reading_model)]) == 0
     told = capsys.readouterr()
     assert "step 2 of 2: loss " in told.err and "loss on 2 triples of documents held out: " in told.out
-    assert f"--lora-modules page-rater={out}" in told.out.replace("\n", "")
-    assert {"adapter_config.json", "adapter_model.safetensors"} <= {path.name for path in out.iterdir()}
+    name = f"page-rater-{hash_bytes((out / WEIGHTS).read_bytes())[:8]}"
+    assert f"--lora-modules {name}={out}" in told.out.replace("\n", ""), "a name of its own: ratings are kept by it"
+    assert {"adapter_config.json", WEIGHTS} <= {path.name for path in out.iterdir()}
     assert json.loads((out / "adapter_config.json").read_text())["r"] == 8
 
 

@@ -239,6 +239,19 @@ def test_a_model_that_was_not_there_is_looked_for_again_for_the_next_question_of
     assert (read.answer, read.notes) == ("1,150 MW", ()) and again.cached, "it is kept as what the model says that was found"
 
 
+def test_a_rater_that_was_not_there_is_looked_for_again_and_what_it_rated_is_kept_by_its_name(location, monkeypatch):
+    reader = Reader(READER.facts, instead={"RatedPage": {"needed": "", "relevance": 3}})
+    with chat_server(reader, sees=False) as chat, chat_server(reader, models=("base",)) as rater:
+        request = by_model(monkeypatch, chat).model_copy(update={"reader": "walk"})
+        monkeypatch.setenv("FLOWREADER_RATER_BASE_URL", rater.base_url)
+        rater.go_away()
+        (without,) = asyncio.run(together(request))
+        rater.come_back()
+        (rated,), (again,) = asyncio.run(together(request)), asyncio.run(together(request))
+    assert without.answer == "1,150 MW" and without.notes[0].startswith("the chat model rated the pages, because")
+    assert not rated.cached and rated.models["chat"] == "base, scripted" and again.cached
+
+
 def test_of_two_at_once_one_is_computed_and_the_other_waits_for_it(location, monkeypatch):
     with chat_server(READER) as server:
         request = by_model(monkeypatch, server)

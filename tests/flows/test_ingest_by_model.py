@@ -348,12 +348,14 @@ def test_a_run_that_is_killed_in_the_map_pays_for_no_summary_twice_and_says_how_
 
 def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_came(mapped, server, home):
     for how, attempt in ((Misbehaviour.UNKNOWN_IDS, ""), (Misbehaviour.ERROR, UNFINISHED)):
-        server.misbehave = lambda request, how=how: how if "p1" in pieces_of(request.prompt) else None
+        server.misbehave = lambda request, how=how: how if {"p1", "s1"} & pieces_of(request.prompt).keys() else None
         (outcome,) = read(mapped)
         assert outcome.record.state is DocumentState.READY and outcome.record.attempt == attempt
-        assert "1 element summed up by rules, because the model gave no usable reply" in " ".join(outcome.record.notes)
+        for note in ("1 page summed up by rules", "1 section without a summary"):
+            assert f"{note}, because the model gave no usable reply" in " ".join(outcome.record.notes)
         assert outcome.graph.pages[0].summary and not outcome.graph.pages[0].summary.startswith("It holds ")
-        assert all(section.summary.startswith("It holds ") for section in outcome.graph.sections)
+        first, *others = outcome.graph.sections
+        assert first.summary == "" and all(section.summary.startswith("It holds ") for section in others)
         kept_steps(home).forget(outcome.record.id)
 
 

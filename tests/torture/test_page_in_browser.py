@@ -1,90 +1,159 @@
-"""The page for people in a real browser: it is asked, tells how it goes and leads to the evidence, with and without script.
+"""What people do on the pages, in a real browser: upload, ask, look at the cited place, follow its lineage, remove; hostile words.
 
 Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it, they fail.
 """
 
-import os
+import re
 import shutil
+from pathlib import Path
 
+import axe_core_python
+import httpx
 import pytest
 
+from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
-from tests.browser import browser, find_browser
 from tests.flows.service.test_stream import served
+from tests.torture.test_service_in_browser import FILL, SUBMIT, WIDER, chromium  # noqa: F401 - a fixture
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
-FILL = "document.getElementById('question').value = {!r}"
-SUBMIT = "document.querySelector('#ask button').click()"
-TITLE, WORDS = "document.title", "document.body.innerText"
-WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-UNNAMED = """[...document.querySelectorAll('textarea, select, input:not([type=hidden]), button, a')]
-  .filter((one) => !(one.labels?.length || one.innerText.trim() || one.getAttribute('aria-label'))).length"""
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+REPORT = ROOT / "tests" / "corpus" / "annual_report.pdf"
+REVENUE = "What was the total revenue in 2024?"
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text("utf-8")
+VIOLATIONS = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]))"
+WORDS = "document.body?.innerText ?? ''"
+FRAME = "document.querySelector('iframe').contentDocument"
+BOXES = """[...DOCUMENT.querySelectorAll('SELECTOR')].map((one) => {
+  const box = one.getBoundingClientRect(), page = one.closest('svg, .leaf').getBoundingClientRect();
+  return [(box.x - page.x) / page.width, (box.y - page.y) / page.height, box.width / page.width, box.height / page.height];
+})"""
+MARKUP = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
+HOSTILE = f"""# {MARKUP}
+
+The zorbflux {MARKUP} weighs 777 kg.
+
+| {MARKUP} | weight |
+|---|---|
+| zorbflux {MARKUP} | 777 kg |
+"""
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    if not find_browser():
-        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
-        pytest.skip("no chromium on this machine; install it to look at the page")
-    with browser() as running:
-        yield running
+def home(library, tmp_path_factory):
+    return shutil.copytree(library, tmp_path_factory.mktemp("page") / "home")
 
 
 @pytest.fixture(scope="module")
-def address(library, tmp_path_factory):
+def address(home):
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path_factory.mktemp("page") / "home")))
+        environment.setenv("FLOWREADER_HOME", str(home))
         with served() as (address, _intake):
             yield address
 
 
-def until_answered(page):
+def choose(page, *files):
+    """Have the browser's user choose files to upload."""
+    found = page.call("Runtime.evaluate", expression="document.querySelector('[type=file]')")["result"]["objectId"]
+    page.call("DOM.setFileInputFiles", files=[str(file) for file in files], objectId=found)
+
+
+def until_says(page, *words):
+    wait_until(lambda: all(each in page.run(WORDS) for each in words), 90, lambda: f"{words}; the page says {page.run(WORDS)}")
+
+
+def asked(page, question):
+    """Ask on the page, and return when the cited page stands beside the answer."""
+    page.run(FILL.format(question))
+    page.run(SUBMIT)
+    wait_until(lambda: question[:20] in page.run("document.title"), 60, lambda: f"the answer; {page.run(WORDS)}")
     wait_until(
-        lambda: WEIGHT[:20] in page.run(TITLE), 60, lambda: f"the answer; the page says {page.run('document.body.innerText')}"
+        lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "the cited page"
     )
 
 
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (1600, True)])
-def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark, tell):
-    with chromium.page(address, width=width, dark=dark) as page:
-        assert page.run(WIDER) <= 0 and page.run(UNNAMED) == 0
-        tell(f"painted after {wait_until(lambda: page.run(PAINTED), 10, lambda: 'paint'):.0f} ms")
-        page.run(FILL.format("colourless"))
-        page.run("document.querySelector('[name=corpus]').value = 'none'")
-        page.run(SUBMIT)
-        said = "document.getElementById('error').hidden ? '' : document.getElementById('error').innerText"
-        assert "none" in wait_until(lambda: page.run(said), 30, lambda: "the error")
-        page.run("document.querySelector('[name=corpus]').value = 'small'")
-        page.run(FILL.format(WEIGHT))
-        page.run(SUBMIT)
-        until_answered(page)
-        assert page.run("document.querySelectorAll('#citation-1').length") == 1
-        assert not [said for said in page.complaints() if "status of 4" not in said]
-        assert all(one.startswith((f"{address}/", "data:")) for one in page.addresses())
+def follow(page, words):
+    page.run(f"[...document.querySelectorAll('a')].find((one) => one.innerText === {words!r}).click()")
 
 
-def test_without_script_the_form_leads_to_the_answer_too(chromium, address):
-    with chromium.page(address, width=800) as page:
-        page.call("Emulation.setScriptExecutionDisabled", value=True)
+def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, address, home, tmp_path):  # noqa: F811
+    with chromium.page(f"{address}/?corpus=small", width=1280) as page:
+        choose(page, REPORT)
+        until_says(page, "annual_report.pdf", "16")
+        assert "ready" in page.run("document.querySelector('.reading-in').innerText")
+        asked(page, REVENUE)
+        (at,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place rect"))[:1]
+        assert "page 5" in page.run(f"{FRAME}.body.innerText")
+        answer = page.run("location.href")
+        page.screenshot(tmp_path / "answer.png")
+        with chromium.page(answer.replace("?", "/report?"), width=1280) as report:
+            (there,) = report.run(BOXES.replace("DOCUMENT", "document").replace("SELECTOR", ".leaf .box"))[:1]
+        assert at == pytest.approx(there, abs=0.01)
+        page.run(f"{FRAME}.querySelector('[rel=next]').click()")
+        wait_until(lambda: "page 6" in (page.run(f"{FRAME}?.body?.innerText") or ""), 60, lambda: "the next page")
+        follow(page, "Where it comes from")
+        until_says(page, "annual_report.pdf", "Where an answer comes from")
         page.call("Page.navigate", url=f"{address}/?corpus=small")
-        wait_until(lambda: page.run("document.readyState === 'complete' && !!document.forms[0]"), 30, lambda: "the form")
-        page.run(FILL.format(WEIGHT))
-        page.run("document.getElementById('ask').submit()")
-        until_answered(page)
+        wait_until(lambda: page.run("!!document.getElementById('documents')"), 30, lambda: "the documents")
+        follow(page, "annual_report.pdf")
+        until_says(page, "Outline", "Pages", "Remove")
+        page.run("document.querySelector('details').open = true; document.querySelector('form button').click()")
+        until_says(page, "annual_report.pdf", "unpublished")
+        assert not [words for words in page.complaints() if "favicon" not in words]
+    assert not list((home / "uploads" / "small").glob("*/annual_report.pdf"))
+    assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small").text
 
 
-def test_a_page_of_another_origin_gets_no_answer(chromium, address, tmp_path):
-    """A form that it sends by itself is refused, and so is a script of its own."""
-    (tmp_path / "evil.html").write_text("<title>evil</title>")
-    asking = """fetch('ADDRESS/ask', {method: 'POST', headers: {'Content-Type': 'application/json'},
-      body: '{"questions": ["What is the weight?"], "corpus": "small"}'}).then((got) => got.text(), (no) => 'refused')"""
-    with chromium.page((tmp_path / "evil.html").as_uri(), width=800) as page:
-        assert page.run(asking.replace("ADDRESS", address)) == "refused"
-        page.run(
-            f"document.body.innerHTML = `<form method=post action='{address}/'><input name=corpus value=small>"
-            "<input name=question value='What is the weight?'></form>`; document.forms[0].submit()"
+def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):  # noqa: F811
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    with chromium.page(f"{address}/?corpus=small", width=390, dark=True) as page:
+        choose(page, tmp_path / "broken.pdf")
+        until_says(page, "broken.pdf", "failed")
+        choose(page, REPORT)
+        wait_until(lambda: page.run("!!document.querySelector('.reading-in button')"), 30, lambda: "cancel")
+        page.run("document.querySelector('.reading-in button').click()")
+        wait_until(lambda: not page.run("document.querySelector('.reading-in button')"), 60, lambda: page.run(WORDS))
+        assert page.run(WIDER) <= 0
+
+
+def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_path):  # noqa: F811
+    hostile = tmp_path / "<img src=x onerror=document.title='owned'>.md"
+    hostile.write_text(HOSTILE)
+    with chromium.page(f"{address}/?corpus=small", width=1280) as page:
+        page.run("document.querySelector('.upload [name=corpus]').value = 'odd'")
+        choose(page, hostile)
+        until_says(page, "onerror", "ready")
+        page.call("Page.navigate", url=f"{address}/?corpus=odd")
+        until_says(page, "Ask odd", "onerror")
+        asked(page, "What does the <img>zorbflux weigh?")
+        assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
+        owned = "document.querySelectorAll('main img[src=x], main script').length"
+        for link in (None, "Where it comes from"):
+            if link:
+                follow(page, link)
+                until_says(page, "Where an answer comes from")
+            assert page.run(owned) == 0 and page.run("document.title") != "owned"
+        assert not page.complaints()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_on_any_page(chromium, address, dark):  # noqa: F811
+    with httpx.Client(base_url=address, timeout=60) as door:
+        given = door.post("/ask", json={"questions": [WEIGHT], "corpus": "small", "reader": ("flow", "agent")[dark]})
+        answer = given.json()["answers"][0]["answer_id"]
+        shown = door.get(f"/answers/{answer}?corpus=small").text
+        page_view = re.search(r'src="(/documents/[^"]*)"', shown)[1].replace("&amp;", "&")
+        manual = next(
+            one["id"] for one in door.get("/api/v1/corpora/small/documents").json()["documents"] if one["name"].endswith("docx")
         )
-        wait_until(lambda: "another page" in page.run(WORDS), 30, lambda: "the refusal")
+    paths = (
+        *("/?corpus=small", f"/answers/{answer}?corpus=small", f"/answers/{answer}/lineage?corpus=small", page_view),
+        *(f"/documents/{manual}?corpus=small", f"/documents/{manual}/pages/1?corpus=small", "/answers/00000000?corpus=small"),
+    )
+    for path in paths:
+        for width in (1280, 390):
+            with chromium.page(f"{address}{path}", width=width, dark=dark) as page:
+                page.run(AXE)
+                assert page.run(VIOLATIONS) == [], path
+                assert page.run(WIDER) <= 0, path

@@ -8,10 +8,10 @@ from pydantic import BaseModel
 
 from flows.display.lineage_tables import walk_json
 from flows.display.output import CommandError
-from flows.service.pages import report_of
 from flows.service.received import checked, received
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
 from flows.service.search import search
+from flows.service.web.answers import report_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer

@@ -60,9 +60,9 @@ def open_chat(
     drafts: Callable[[str], None] = lambda _text: None,
     until: float | None = None,
     probe_seconds: float = PROBE_SECONDS,
-    beside: ChatModel | None = None,
+    budget: Budget | None = None,
 ) -> ChatModel:
-    """Return the model of a run; close it, or use it in a `with` block. Its budget is its own, or that of the model `beside` it.
+    """Return the model of a run; close it, or use it in a `with` block. It spends of this `budget`, or of one of its own.
 
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
     thread, in the context that the call was asked from. A model that was never met is asked for `probe_seconds` at most what it can
@@ -75,10 +75,7 @@ def open_chat(
         service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
         raise ChatServerDownError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
-    model = ChatModel(service, endpoint, settings, cache, listener, drafts)
-    if beside is not None:
-        model._budget = beside._budget
-    return model
+    return ChatModel(service, endpoint, settings, cache, listener, drafts, budget or Budget(settings.budget, settings.prices))
 
 
 class ChatModel:
@@ -92,14 +89,15 @@ class ChatModel:
         cache: CallCache,
         listener: Callable[[ModelCall], None],
         drafts: Callable[[str], None],
+        budget: Budget,
     ) -> None:
         """Use `open_chat`."""
         self.name = service.model.name
         self.abilities = service.abilities
+        self.budget = budget
         self._service, self._endpoint, self._settings, self._cache, self._listener = service, endpoint, settings, cache, listener
         self._drafts = drafts
         self._kept = KeptReplies(cache)
-        self._budget = Budget(settings.budget, settings.prices)
         self._end: Exception | None = None
         self._in_flight: set[asyncio.Timeout] = set()
         self._unseen: set[str] = set()
@@ -109,6 +107,11 @@ class ChatModel:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is asked no more: its budget is spent, its server is gone, or it was closed."""
+        return self._end is not None
 
     def close(self) -> None:
         """Let the server go; calls in flight are cut, those that wait are not sent, and both end with ChatEndedError."""
@@ -278,7 +281,7 @@ class ChatModel:
     @asynccontextmanager
     async def _spending(self, request: Request, tally: Tally, calls: int) -> AsyncIterator[None]:
         """Wait for room in the budget; send nothing more once the run ended."""
-        async with self._budget.spending(request, tally, calls):
+        async with self.budget.spending(request, tally, calls):
             self._require_going()
             yield
 

@@ -22,6 +22,7 @@ from tasks.lineage.names import opened_sources
 from tasks.lineage.records import DocumentInRun
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
+from tasks.settings.ingest import ReadingSettings
 from tasks.watching.markdown import as_text
 from tasks.watching.page_keys import WORDS_SHOWN, answer_key
 from tests.lineage_worlds import INGEST, ingest_run
@@ -49,7 +50,7 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
 
     async def stopped():
         work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
-        async with answer_pages.shown_in_prefect(work, key="x", by_model=False):
+        async with answer_pages.shown_in_prefect(work, ReadingSettings(), key="x"):
             raise KeyError("why it ended")
 
     began = time.monotonic()

@@ -15,7 +15,7 @@ from storage.records.documents import EdgeKind, NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
 from tasks.models.chat.errors import UnknownModelError
 from tasks.models.endpoints import Endpoint
-from tasks.reading.choice import open_reader
+from tasks.reading.choice import chat_server_of, open_reader
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server, sometimes
 from tests.scripted_answers import (
@@ -207,18 +207,29 @@ def test_pages_are_rated_by_the_model_that_is_named_for_it_and_all_else_is_asked
     assert answer.models["chat"] == "page-rater, scripted" and answer.answer == "20 metres"
 
 
-def test_a_rater_spends_of_the_same_budget_and_one_that_is_not_there_is_named_as_what_it_is(context):
+def test_a_rater_spends_of_the_same_budget_and_where_there_is_none_the_chat_model_rates_and_says_why(context, monkeypatch):
     settings = model_settings(walk={"everything": True}, models={"budget": {"calls": 5}, "retries": IMPATIENT["retries"]})
-    with chat_server(Reader(FACTS, instead=ALL_FORMS)) as chat, chat_server(Reader({}, instead=ALL_FORMS)) as small:
+    rates = {"RatedPage": everything}
+    with chat_server(Reader(FACTS, instead=rates), sees=False) as chat, chat_server(Reader({}, instead=rates)) as small:
         with open_reader(Endpoint(chat.base_url, rater=Endpoint(small.base_url)), settings, context.snapshot) as reader:
             answer_at(replace(context, settings=settings, reader=reader), BLADE, reader="walk")
+            assert reader.rater.context.model.abilities.sees and not reader.rater.sees, "no page is drawn once the budget is spent"
         assert (chat.calls, small.calls) == (0, 5)
         missing = Endpoint(chat.base_url, rater=Endpoint(small.base_url, "another"))
-        with (
-            pytest.raises(UnknownModelError, match=r"has no model 'another'.*set FLOWREADER_RATER_MODEL"),
-            open_reader(missing, settings, context.snapshot),
-        ):
+        unknown = r"has no model 'another'.*set FLOWREADER_RATER_MODEL"
+        with pytest.raises(UnknownModelError, match=unknown), open_reader(missing, settings, context.snapshot):
             pass
+        with open_reader(missing, settings, context.snapshot, require_rater=False) as reader:
+            assert reader.rater is reader and re.search(unknown, *reader.notes)
+        for name, value in {"CHAT_BASE_URL": chat.base_url, "RATER_BASE_URL": "http://127.0.0.1:9/v1"}.items():
+            monkeypatch.setenv(f"FLOWREADER_{name}", value)
+        settings = model_settings(walk={"everything": True})
+        with open_reader(chat_server_of(settings, "walk"), settings, context.snapshot, require_rater=False) as reader:
+            answer = answer_at(replace(context, settings=settings, reader=reader), WIRE, reader="walk")
+        (note,) = answer.notes
+        assert note.startswith("the chat model rated the pages, because") and "http://127.0.0.1:9/v1" in note
+        assert forms(chat) == {"RatedPage": 9, "PathAnswer": 1} and answer.answer == "35 metres"
+        assert chat_server_of(settings, "map") == Endpoint(chat.base_url), "no other reader has pages rated"
 
 
 def everything(request):

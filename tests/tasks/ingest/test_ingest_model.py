@@ -76,6 +76,8 @@ def test_prompts_of_the_map_decide_only_where_a_model_writes_it(monkeypatch):
     usual, before = reader_identity(by_model(), "one"), reader_identity(mapped, "one")
     monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "section_notes"))
     assert reader_identity(mapped, "one") not in {before, usual} and reader_identity(by_model(), "one") == usual
+    monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "analyze_text"))
+    assert reader_identity(mapped, "one") == before, "no node is described by it"
 
 
 def changed(name, which):

@@ -79,6 +79,7 @@ def test_pages_are_rated_by_another_model_of_the_chat_server_or_by_another_serve
     chat = Endpoint("http://chat/v1", "large", "chat-key")
     found = with_rater(chat)
     assert found == replace(chat, rater=rater) and (found.identity == chat.identity) == (rater is None)
+    assert found.is_named == (rater is None or rater.model != "") and not replace(found, model="").is_named
 
 
 def test_a_rater_named_by_its_key_alone_is_refused(monkeypatch):

@@ -10,6 +10,7 @@ from PIL import Image
 from storage.artifacts import ArtifactStore
 from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus
+from storage.records.documents import Modality
 from tasks.reading.model_answer import UNPROVEN, show_evidence
 from tests.asking_worlds import at_context, published
 from tests.chat_server import Misbehaviour
@@ -47,11 +48,8 @@ def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(c
     with reading(context, Reader(FACTS), (0,), (1,)) as scene:
         plain, drawn = scene.read()
         (quote,) = drawn.quotes
-        table = replace(quote, node=replace(quote.node, picture="a" * 64))
-        crop = replace(quote, node=replace(table.node, content=""))
         assert evidence(scene, (plain, drawn))[0].seen == frozenset()
-        assert evidence(scene, (plain, replace(drawn, quotes=(table,))))[0].seen == frozenset()
-        assert evidence(scene, (plain, replace(drawn, quotes=(crop,))))[0].seen == {quote.node.id}
+        assert evidence(scene, (plain, replace(drawn, seen=frozenset({quote.node.id, "of no quote"}))))[0].seen == {quote.node.id}
 
 
 def test_what_readers_say_takes_room_from_the_passages(context):
@@ -181,14 +179,16 @@ SEES = Reader({}, instead={"PathAnswer": path_answer("44", SEEN), "WholeAnswer":
 
 
 @contextmanager
-def read_with_a_picture(folder, place, **more):
-    """Give the question on one passage of the report, which has a picture."""
+def read_with_a_picture(folder, place, *, of_page=False, **more):
+    """Give the question on one passage of the report that has a picture; or on a figure whose page has one."""
     stream = io.BytesIO()
     Image.new("RGB", (64, 64)).save(stream, "PNG")
     crop = ArtifactStore(artifacts_folder()).put(stream.getvalue())
-    nodes = [replace(node, picture=crop if node.ordinal == place else None) for node in REPORT.nodes]
+    nodes, pages, (node, page) = [*REPORT.nodes], [*REPORT.pages], (REPORT.nodes[place], REPORT.nodes[place].page)
+    nodes[place] = replace(node, modality=Modality.FIGURE) if of_page else replace(node, picture=crop)
+    pages[page - 1] = replace(pages[page - 1], image=crop if of_page else None)
     with (
-        at_context(published(folder, replace(REPORT, nodes=tuple(nodes)))) as context,
+        at_context(published(folder, replace(REPORT, nodes=tuple(nodes), pages=tuple(pages)))) as context,
         reading(context, SEES, (place,), **more) as scene,
     ):
         yield scene
@@ -212,8 +212,9 @@ def test_a_table_is_shown_by_its_picture_too_and_quoted_from_its_cells(tmp_path,
     assert not read.supported and not scene.book.unchecked
 
 
-def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
-    with read_with_a_picture(tmp_path, 3) as scene:
+@pytest.mark.parametrize("of_page", [False, True])
+def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home, of_page):
+    with read_with_a_picture(tmp_path, 3, of_page=of_page) as scene:
         found = scene.synthesized()
     assert (found.answer, found.status) == ("44 in 2020", AnswerStatus.ANSWERED)
     assert [quote.text for quote in found.quotes] == ["Pilots measure it every spring."]

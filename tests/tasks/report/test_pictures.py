@@ -27,9 +27,9 @@ def artifacts(tmp_path):
     return ArtifactStore(tmp_path / "artifacts")
 
 
-def drawn(artifacts, document, page):
+def drawn(artifacts, document, page, *width):
     with SourceCopies(1) as copies:
-        return page_picture(artifacts, document, page, copies)
+        return page_picture(artifacts, document, page, copies, *width)
 
 
 def a_page(number=1, width=400.0, height=800.0, image=None):
@@ -49,11 +49,10 @@ def red_inside(image, box):
 
 
 @pytest.mark.parametrize(("number", "size", "box"), [(1, (400.0, 800.0), BOX), (2, (800.0, 400.0), ROTATED_BOX)])
-def test_a_page_is_drawn_as_it_is_shown_also_turned(number, size, box, artifacts, tmp_path, monkeypatch):
+def test_a_page_is_drawn_as_it_is_shown_also_turned(number, size, box, artifacts, tmp_path):
     path = squares_pdf(tmp_path / "squares.pdf")
     document = a_record(id_of(path), "squares.pdf", path=str(path))
-    monkeypatch.setattr("tasks.report.pictures.PICTURE_WIDTH", 600)
-    picture = drawn(artifacts, document, a_page(number, *size))
+    picture = drawn(artifacts, document, a_page(number, *size), 600)
     assert picture.width == pytest.approx(600, abs=4)
     middle, around = red_inside(decoded(picture), box)
     assert middle[0] > 200 and max(middle[1:]) < 60

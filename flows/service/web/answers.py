@@ -1,0 +1,61 @@
+"""An answer: with the cited page beside it, as its report, and where it comes from."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
+
+from flows.display.lineage_tables import walk_lines
+from flows.service.web.html import html
+from storage.artifacts import kept_artifacts
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location
+from storage.runs.answers import find_answer
+from tasks.lineage.records import AnswerWalk
+from tasks.lineage.walk import walk
+from tasks.report.evidence import gather_evidence
+from tasks.report.page import parts_of
+from tasks.report.write import render_report
+
+router = APIRouter(prefix="/answers")
+
+
+@router.get("/{answer_id}")
+def answer(answer_id: str, corpus: str = "default") -> Response:
+    """Show an answer; what it cites is opened beside it."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
+    places = [
+        *((cited.document, cited.page) for cited in found.citations),
+        *((one.document, one.page) for one in found.evidence_pages),
+    ]
+    number, first = next(((number, at) for number, at in enumerate(places, 1) if evidence.holds(at[0])), (0, None))
+    lit = number if number <= len(found.citations) else 0
+    return html("answer.html", first=first, lit=lit, corpus=corpus, **parts_of(found, evidence))
+
+
+@router.get("/{answer_id}/report")
+def report(answer_id: str, corpus: str = "default") -> Response:
+    """Show an answer as the page that is a file of its own."""
+    return HTMLResponse(report_of(answer_id, corpus))
+
+
+def report_of(answer_id: str, corpus: str) -> str:
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        return render_report(found, snapshot, kept_artifacts()).html
+
+
+@router.get("/{answer_id}/lineage")
+def lineage(answer_id: str, corpus: str = "default") -> Response:
+    """Show what `flowreader lineage` says of an answer."""
+    from prefect.settings import PREFECT_UI_URL
+
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        walked = walk(snapshot, found.answer_id)
+    ui = PREFECT_UI_URL.value()
+    seen = f"{ui}/runs/flow-run/{walked.run.run_id}" if ui and isinstance(walked, AnswerWalk) else ""
+    return html("lineage.html", answer=found, corpus=corpus, lines=list(walk_lines(walked)), prefect=seen)

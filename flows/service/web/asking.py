@@ -1,0 +1,95 @@
+"""The page for people: a question, how it goes, its answer with the evidence; the documents, and what was asked before.
+
+It is read without script, too: then the question is a form, and its reply leads to the answer's page.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from flows.service.received import checked, error_of, received, status_of
+from flows.service.web.html import html
+from storage.catalog.in_use import corpora_in
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import ExpectedError
+from storage.locations import corpora_folder, corpus_location, home
+from storage.records.answers import Answer
+from storage.records.documents import DocumentRecord
+from storage.runs.answers import newest_answers
+from tasks.asking.request import AskRequest
+from tasks.lineage.at_work import ingests_at_work
+from tasks.models.endpoints import EndpointError, chat_endpoint
+from tasks.settings.readers import READERS
+
+ANSWERS_SHOWN, DOCUMENTS_SHOWN = 20, 500
+FORM = "application/x-www-form-urlencoded"
+
+router = APIRouter()
+
+
+@router.get("/")
+async def begin(corpus: str = "") -> Response:
+    """Show the page of a corpus, by default of the first."""
+    return await asyncio.to_thread(page, corpus)
+
+
+@router.post("/")
+async def ask(request: Request) -> Response:
+    """Answer the form's question, and lead to its answer; what is wrong stands on the page."""
+    fields = {name: values[0] for name, values in parse_qs((await received(request, FORM)).decode("utf-8", "replace")).items()}
+    corpus, question, reader = (fields.get(name, "") for name in ("corpus", "question", "reader"))
+    try:
+        asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
+        (answer,) = await request.app.state.intake.ask(checked(AskRequest, asked))
+    except (ExpectedError, OSError) as error:
+        words = error_of(error, of_question=True)
+        return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status_of(error))
+    return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
+
+
+def settings_in(fields: Mapping[str, str]) -> dict[str, Any]:
+    by, pages = fields.get("by", ""), fields.get("pages", "")
+    wanted = pages.isdecimal() and fields.get("reader", READERS[0]) == READERS[0]
+    return ({"reading": {"by": by}} if by else {}) | ({"pages_per_answer": int(pages)} if wanted else {})
+
+
+def page(
+    corpus: str, *, error: dict[str, str] | None = None, question: str = "", reader: str = "", status: int = 200
+) -> HTMLResponse:
+    names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
+    if corpus and corpus not in names and error is None:
+        raise UnknownCorpusError(f"corpus {corpus!r} is not here; / shows those that are")
+    chosen = corpus if corpus in names else next(iter(names), "")
+    documents, answers = shown(chosen) if chosen else ([], [])
+    try:
+        model, trouble = chat_endpoint() is not None, ""
+    except EndpointError as wrong:
+        model, trouble = False, str(wrong)
+    return html(
+        "ask.html",
+        status,
+        corpora=names,
+        corpus=chosen,
+        documents=documents[:DOCUMENTS_SHOWN],
+        more_documents=len(documents[DOCUMENTS_SHOWN:]),
+        answers=answers,
+        at_work=[each.message for each in ingests_at_work(corpus_location(chosen))] if chosen else [],
+        error=error,
+        question=question,
+        reader=reader or READERS[0],
+        model=model,
+        trouble=trouble,
+        home=home(),
+    )
+
+
+def shown(corpus: str) -> tuple[Sequence[DocumentRecord], Sequence[Answer]]:
+    """Return the documents, those that are not ready first, and the newest answers."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        records = sorted(snapshot.documents(), key=lambda record: (record.state == "ready", record.name))
+    return records, newest_answers(location, ANSWERS_SHOWN, present={record.id for record in records})

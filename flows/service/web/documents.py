@@ -1,0 +1,113 @@
+"""A document: its sections and pages, each with the places that an answer cites, and its removal."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from flows.display.corpus_tables import page_of
+from flows.service.web.html import html
+from storage.artifacts import kept_artifacts
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.locations import CorpusLocation, corpus_location
+from storage.records.answers import Answer
+from storage.records.documents import Box, DocumentRecord, Node, Page
+from storage.runs.answers import find_answer
+from tasks.finding.plan import displayed
+from tasks.ingest.removing import remove_document
+from tasks.readers.page_pictures import NoPictureError, SourceCopies
+from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
+from tasks.report.pictures import SETTINGS, Picture, page_picture
+from tasks.report.sheets import SMALLEST, place_badges
+
+Zoom = Literal[100, 150, 250]
+
+router = APIRouter(prefix="/documents")
+
+
+@router.get("/{document}")
+def shown(document: str, corpus: str = "default") -> Response:
+    """Show a document's state, sections and pages."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        record = snapshot.find(displayed(document))
+        return html("document.html", corpus=corpus, record=record, sections=snapshot.sections(record.id))
+
+
+@router.post("/{document}/remove")
+async def remove(document: str, corpus: str = "default") -> Response:
+    """Remove a document, and show the receipt."""
+    receipt = await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False)
+    return html("removed.html", corpus=corpus, receipt=receipt)
+
+
+@router.get("/{document}/pages/{number}")
+def page(
+    document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Annotated[Zoom, Query()] = 100
+) -> Response:
+    """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        record = snapshot.find(displayed(document))
+        found = page_of(snapshot, record, number)
+        citations = cited_on(found, answer_in(location, snapshot, answer)) if answer else []
+        nodes = snapshot.nodes_on(record.id, number)
+    picture, why = drawn(record, found)
+    return html(
+        "page_view.html",
+        framed=True,
+        corpus=corpus,
+        answer=answer,
+        cited=cited,
+        zoom=zoom,
+        record=record,
+        page=found,
+        place=place_words(record, found.number, found.label),
+        picture=picture,
+        why=why,
+        marks=marks_on(picture, citations) if picture else [],
+        texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
+    )
+
+
+def answer_in(location: CorpusLocation, snapshot: Snapshot, answer_id: str) -> Answer:
+    return find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+
+
+def cited_on(page: Page, answer: Answer) -> list[Numbered]:
+    return cited_pages(answer.citations).get((page.document_id, page.number), [])
+
+
+def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    of_it = [(number, citation.quote) for number, citation in cited if citation.node_id == node.id]
+    return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
+
+
+def drawn(record: DocumentRecord, page: Page) -> tuple[Picture | None, str]:
+    """Return the page's picture, or why there is none."""
+    with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
+        try:
+            return page_picture(kept_artifacts(), record, page, copies), ""
+        except NoPictureError as error:
+            return None, str(error)
+
+
+class MarkDrawn:
+    """A cited box on the picture, in its pixels, with the numbers and the first quote of its citations."""
+
+    def __init__(self, box: Box, cited: list[Numbered], corner: str, picture: Picture) -> None:
+        x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
+        self.numbers = [number for number, _ in cited]
+        self.quote = cited[0][1].quote
+        self.x, self.y = x0 * picture.width, y0 * picture.height
+        self.width, self.height = max(x1 - x0, SMALLEST) * picture.width, max(y1 - y0, SMALLEST) * picture.height
+        self.badge_x = self.x + (self.width if corner.endswith("end") else 0)
+        self.badge_y = self.y + (self.height if corner.startswith("low") else 0)
+
+
+def marks_on(picture: Picture, cited: list[Numbered]) -> list[MarkDrawn]:
+    boxes: dict[Box, list[Numbered]] = {}
+    for number, citation in cited:
+        if citation.box:
+            boxes.setdefault(citation.box, []).append((number, citation))
+    corners = place_badges(list(boxes))
+    return [MarkDrawn(box, same, corner, picture) for (box, same), corner in zip(boxes.items(), corners, strict=True)]

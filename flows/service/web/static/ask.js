@@ -1,0 +1,139 @@
+"use strict";
+// The form without this script asks, too; with it the page tells how the question goes. What comes is shown as text, never as markup.
+const form = document.getElementById("ask"), stop = document.getElementById("stop");
+const stage = document.getElementById("stage"), draft = document.getElementById("draft"), error = document.getElementById("error");
+const GONE = { what: "The query service does not answer any more.", remedy: "Start it again, then try again." };
+
+function refuse({ what, remedy }) {
+  const [problem, help] = error.children;
+  problem.textContent = what;
+  help.textContent = remedy;
+  error.hidden = false;
+}
+
+const hear = {
+  stage: ({ words }) => { stage.textContent = `${words} …`; },
+  draft: ({ text }) => { draft.textContent = text; draft.hidden = false; },
+  withdrawn: () => { draft.hidden = true; },
+  error: refuse,
+  answer: ({ answer_id, corpus }) => { location.assign(`/answers/${answer_id}?corpus=${encodeURIComponent(corpus)}`); },
+};
+
+async function* eventsOf(reply) {
+  const reader = reply.body.getReader(), decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split("\n").filter((line) => !line.startsWith(":")).map((line) => line.split(/: (.*)/s)));
+      if (fields.event) yield [fields.event, JSON.parse(fields.data)];
+    }
+  }
+}
+
+async function ask(event) {
+  event.preventDefault();
+  const { corpus, question, reader, pages, by } = Object.fromEntries(new FormData(form)), waiting = new AbortController();
+  const settings = { ...(by && { reading: { by } }), ...(pages && reader === "flow" && { pages_per_answer: Number(pages) }) };
+  const button = form.querySelector("button:not([type])");
+  stage.textContent = "asking …";
+  error.hidden = draft.hidden = true;
+  button.disabled = true;
+  stop.hidden = false;
+  stop.onclick = () => waiting.abort();
+  try {
+    const body = JSON.stringify({ questions: [question], corpus, reader, settings });
+    const reply = await fetch("/ask/stream", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: waiting.signal });
+    if (!reply.ok) refuse((await reply.json()).error);
+    else for await (const [name, value] of eventsOf(reply)) hear[name]?.(value);
+  } catch (problem) {
+    if (!waiting.signal.aborted) refuse(GONE);
+    else refuse({ what: "Nobody waits for the answer now.", remedy: "It is kept when it comes: load this page again." });
+  }
+  stage.textContent = "";
+  button.disabled = false;
+  stop.hidden = true;
+}
+
+form?.addEventListener("submit", ask);
+
+// Files are sent one after another; each becomes an ingest, whose bar is shown until its documents are there.
+const upload = document.getElementById("upload"), choosing = upload.querySelector("form"), list = upload.querySelector(".reading-in");
+const WATCH_MILLISECONDS = 700;
+const later = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+const parsed = (text) => { try { return JSON.parse(text); } catch { return { error: GONE }; } };
+
+function row(name) {
+  const line = document.createElement("li"), bar = document.createElement("progress"), words = document.createElement("span");
+  const cancel = document.createElement("button");
+  const title = document.createElement("bdi");
+  title.textContent = bar.ariaLabel = name;
+  cancel.type = "button";
+  cancel.textContent = "Cancel";
+  line.append(title, bar, words, cancel);
+  list.append(line);
+  return { bar, words, cancel };
+}
+
+function send(file, address, shown) {
+  return new Promise((done) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", `${address}/uploads/${encodeURIComponent(file.name)}`);
+    request.upload.onprogress = ({ loaded, total }) => { shown.bar.value = loaded / total; };
+    request.onload = () => done(parsed(request.responseText));
+    request.onerror = () => done({ error: GONE });
+    request.onabort = () => done({ error: { what: "cancelled", remedy: "" } });
+    shown.words.textContent = "sending …";
+    shown.cancel.onclick = () => request.abort();
+    request.send(file);
+  });
+}
+
+async function asJson(address, options) {
+  try { return await (await fetch(address, options)).json(); } catch { return { error: GONE }; }
+}
+
+async function readIn(file, corpus) {
+  const address = `/api/v1/corpora/${encodeURIComponent(corpus)}`, shown = row(file.name);
+  let ingest = await send(file, address, shown);
+  const path = `${address}/ingests/${ingest.id}`;
+  shown.cancel.onclick = () => { shown.cancel.disabled = true; asJson(path, { method: "DELETE" }); };
+  while (!ingest.error && ["waiting", "at work"].includes(ingest.state)) {
+    if (ingest.documents) shown.bar.value = ingest.done / ingest.documents;
+    else shown.bar.removeAttribute("value");
+    shown.words.textContent = ingest.state === "waiting" ? "waits for its turn …" : "is read …";
+    await later(WATCH_MILLISECONDS);
+    ingest = await asJson(path);
+  }
+  shown.bar.remove();
+  shown.cancel.remove();
+  const documents = ingest.result?.documents ?? [];
+  shown.words.textContent = ingest.error ? [ingest.error.what, ingest.error.remedy].filter(Boolean).join("; ")
+    : documents.map(({ state, reason }) => [state.replace("_", " "), reason].filter(Boolean).join(": ")).join(", ") || ingest.state;
+  await refresh(corpus);
+}
+
+async function refresh(corpus) {
+  const old = document.getElementById("documents"), address = `/?corpus=${encodeURIComponent(corpus)}`;
+  const reply = await fetch(address).catch(() => null);
+  if (!reply?.ok) return;
+  if (!old) return location.assign(address);
+  const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("documents");
+  if (fresh) old.replaceWith(fresh);
+}
+
+async function take(files) {
+  const { corpus } = Object.fromEntries(new FormData(choosing));
+  await Promise.all([...files].map((file) => readIn(file, corpus)));
+}
+
+upload.hidden = false;
+choosing.addEventListener("submit", (event) => event.preventDefault());
+choosing.elements.files.addEventListener("change", ({ target }) => { take(target.files); });
+for (const name of ["dragover", "dragleave", "drop"]) {
+  choosing.addEventListener(name, (event) => { event.preventDefault(); choosing.classList.toggle("over", name === "dragover"); });
+}
+choosing.addEventListener("drop", ({ dataTransfer }) => { take(dataTransfer.files); });
