@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 
 import httpx
 import pytest
@@ -24,7 +23,9 @@ from storage.lock import locked
 from tasks.models.process import ROOT
 from tests.flows.service.test_app import WEIGHT, client, error, intake
 from tests.flows.service.test_stream import served
+from tests.program import flowreader
 from tests.session_server import session_server
+from tests.waiting import wait_until
 
 API = "/api/v1/corpora/small"
 ENDED = ("done", "failed", "stopped")
@@ -58,7 +59,16 @@ def curl_lines():
     return [line.strip() for line in text.split("\n\n")[0].split("\n")]
 
 
-def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, tmp_path):
+@pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.torture)])
+def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, home, tmp_path, monkeypatch, here):
+    """In this process all that an ingest loads is loaded once for all tests; a child of the service takes half a minute."""
+
+    async def read_here(paths, corpus):
+        done = await asyncio.to_thread(flowreader, "ingest", *paths, "--corpus", corpus, "--json", home=home, check=0)
+        return json.loads(done.stdout)
+
+    if here:
+        monkeypatch.setattr("flows.service.ingests.ingested", read_here)
     page = Canvas(str(tmp_path / "report.pdf"), pagesize=(300, 400))
     page.drawString(40, 350, "The revenue in 2024 was 412 million euros.")
     page.save()
@@ -70,9 +80,8 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
     upload, watch, ask, picture, remove = curl_lines()
     begun = json.loads(run(upload))
     assert begun["state"] in ("waiting", "at work") and begun["corpus"] == "small"
-    deadline = time.monotonic() + 60
-    while (ingest := json.loads(run(watch))["ingests"][0])["state"] not in ENDED and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_until(lambda: json.loads(run(watch))["ingests"][0]["state"] in ENDED)
+    ingest = json.loads(run(watch))["ingests"][0]
     assert ingest["id"] == begun["id"] and ingest["state"] == "done", ingest
     run_of_it = httpx.get(f"{session_server()}/flow_runs/{ingest['run_id']}").json()
     assert run_of_it["state"]["type"] == "COMPLETED" and run_of_it["tags"] == ["small"]
@@ -181,7 +190,8 @@ def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, home, 
         begun = known.post(f"{API}/ingests", json=given)
         assert begun.status_code == 202
         one = f"{API}/ingests/{begun.json()['id']}"
-        assert known.get(one).json()["state"] == "at work" and known.delete(one).json()["state"] == "stopped"
+        wait_until(lambda: known.get(one).json()["state"] == "at work")
+        assert known.delete(one).json()["state"] == "stopped"
         # what the end of the service stops is no upload of anybody
         known.post(f"{API}/ingests", json=given)
 

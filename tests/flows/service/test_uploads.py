@@ -96,29 +96,31 @@ def test_what_a_killed_service_had_begun_to_keep_goes_after_a_day(home):
 
 
 class Reading:
-    """Stands for the child: it reads until it is let go on, and says that there is no document."""
+    """Stands for the children: each reads until it is let go on, and says that there is no document."""
 
-    def __init__(self, monkeypatch):
-        self.calls, self.ended, self.going_on = [], [], asyncio.Event()
+    def __init__(self, monkeypatch, *, waits=True):
+        self.calls, self.going_on, self.waits = [], [], waits
         monkeypatch.setattr(ingests, "ingested", self)
 
     async def __call__(self, paths, corpus):
         self.calls.append((corpus, paths))
-        await self.going_on.wait()
-        self.ended.append(paths)
+        self.going_on.append(asyncio.Event())
+        if self.waits:
+            await self.going_on[-1].wait()
         raise CommandError("no", "", "mend it")
 
-
-async def at_work(*begun):
-    while not all(each.state is State.AT_WORK for each in begun):
-        await asyncio.sleep(0)
+    async def begun(self, number):
+        while len(self.calls) < number:
+            await asyncio.sleep(0)
 
 
 def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_together(own_home, monkeypatch):
     async def world():
         reading, service = Reading(monkeypatch), Ingests()
-        first, far = service.begin("small", ["/a"]), service.begin("far", ["/a"])
-        await at_work(first, far)
+        first = service.begin("small", ["/a"])
+        await reading.begun(1)
+        far = service.begin("far", ["/a"])
+        await reading.begun(2)
         second, third = service.begin("small", ["/b", "/c"]), service.begin("small", ["/c"])
         assert service.of("small") == [third, second, first] and service.find("small", first.id) is first
         with pytest.raises(UnknownIngestError, match="the last 100"):
@@ -126,18 +128,16 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         gone = service.begin("small", ["/gone"])
         await service.cancel(gone)
         assert (gone.state, second.state) == (State.STOPPED, State.WAITING)
-        reading.going_on.set()
-        while len(reading.calls) < 3:
-            await asyncio.sleep(0)
-        reading.going_on.clear()
+        for event in reading.going_on:
+            event.set()
+        await reading.begun(3)
         assert reading.calls == [("small", ("/a",)), ("far", ("/a",)), ("small", ("/b", "/c"))]
         assert first.error == {"what": "no", "value": "", "remedy": "mend it"} and first.look()["state"] == "failed"
         while not far.ended:
             await asyncio.sleep(0)
         # one of two that are read together ends: the other begins again
         await service.cancel(second)
-        while len(reading.calls) < 4:
-            await asyncio.sleep(0)
+        await reading.begun(4)
         assert second.state is State.STOPPED and reading.calls[3:] == [("small", ("/c",))]
         await service.end()
         assert third.state is State.STOPPED and not service.workers
@@ -172,8 +172,7 @@ def test_what_another_process_reads_in_is_waited_for(own_home, monkeypatch):
     elsewhere = [("at work",), ("at work",)]
 
     async def world():
-        reading, service = Reading(monkeypatch), Ingests()
-        reading.going_on.set()
+        reading, service = Reading(monkeypatch, waits=False), Ingests()
         waiting = service.begin("small", ["/a"])
         while elsewhere:
             assert waiting.state is State.WAITING and not reading.calls
@@ -193,7 +192,9 @@ def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
             service.begin("small", [f"/{number}"])
         with pytest.raises(TooManyIngestsError, match="try again"):
             service.begin("small", ["/a"])
-        reading.going_on.set()
+        await reading.begun(1)
+        reading.waits = False
+        reading.going_on[0].set()
         await asyncio.gather(*service.workers.values())
         last = service.begin("small", ["/a"])
         assert len(service.kept) == ingests.KEPT and service.of("small")[0] is last
