@@ -1,5 +1,7 @@
 """An answer: with the cited page beside it, as its report, and where it comes from."""
 
+import re
+
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
@@ -14,6 +16,9 @@ from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import parts_of
 from tasks.report.write import render_report
+
+OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""The id of a run that Prefect knows; a question that was answered without it has a run of another name."""
 
 router = APIRouter(prefix="/answers")
 
@@ -56,6 +61,6 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(location) as snapshot:
         found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
         walked = walk(snapshot, found.answer_id)
-    ui = PREFECT_UI_URL.value()
-    seen = f"{ui}/runs/flow-run/{walked.run.run_id}" if ui and isinstance(walked, AnswerWalk) else ""
-    return html("lineage.html", answer=found, corpus=corpus, lines=list(walk_lines(walked)), prefect=seen)
+    run = walked.run.run_id if isinstance(walked, AnswerWalk) else ""
+    in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""
+    return html("lineage.html", answer=found, corpus=corpus, lines=list(walk_lines(walked)), prefect=in_prefect)

@@ -77,3 +77,70 @@ def test_no_other_file_is_served(home, path):
 
 def test_with_a_token_the_page_is_nobody_elses(home):
     assert client(host=HERE, token="sesame").get("/").status_code == 401
+
+
+@pytest.fixture(scope="module")
+def answered(home_of_module):
+    """The address of an answer's page."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FLOWREADER_HOME", str(home_of_module))
+        return client(host=HERE).post("/", data=ASKED, headers=FORM, follow_redirects=False).headers["Location"]
+
+
+def links_in(page, begin):
+    return [link.replace("&amp;", "&") for link in re.findall(rf'(?:href|src)="({begin}[^"]*)"', page)]
+
+
+def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, answered):
+    page = door.get(answered).text
+    (frame,) = re.findall(r'<iframe name="page"[^>]* src="([^"]*)"', page)
+    cited = door.get(frame.replace("&amp;", "&"))
+    assert (
+        '<tr class="cited">' in cited.text
+        and "163" in cited.text
+        and "frame-ancestors 'self'" in cited.headers["Content-Security-Policy"]
+    )
+    assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
+    assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
+
+
+def test_a_document_is_removed_with_a_receipt_and_the_answer_loses_its_words(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+    door = client(host=HERE)
+    answer = door.post("/", data=ASKED, headers=FORM).url
+    assert "163" in door.get(answer).text
+    name = next(link for link in links_in(door.get("/?corpus=small").text, "/documents/") if "product_page" in door.get(link).text)
+    gone = door.post(name.replace("?", "/remove?"), headers=FORM)
+    assert gone.status_code == 200 and "product_page.html" in gone.text and "unpublished" in gone.text
+    assert "product_page" not in door.get("/?corpus=small").text and "163 kg" not in door.get(answer).text
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/answers/00000000?corpus=small", "no answer"),
+        ("/answers/00000000/lineage?corpus=none", "none"),
+        ("/documents/00000000?corpus=small", "no document"),
+        ("/documents/product_page.html/pages/2?corpus=small", "no page 2"),
+        ("/documents/..%2f..%2fetc/pages/1?corpus=small", ""),
+        ("/?corpus=%2e%2e", "not"),
+    ],
+)
+def test_what_is_not_there_is_said_on_a_page_to_people_and_in_json_to_programs(door, path, words):
+    page = door.get(path, headers={"Accept": "text/html"})
+    assert page.status_code in (400, 404) and words in page.text
+    assert door.get(path).headers["Content-Type"] == "application/json"
+
+
+def test_a_model_without_its_server_is_said_on_the_page(door, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "some-model")
+    page = door.get("/?corpus=small")
+    assert page.status_code == 200 and "No chat model reads" in page.text and "FLOWREADER_CHAT_BASE_URL" in page.text
+
+
+@pytest.mark.parametrize(("fields", "settings"), [({}, 5), ({"pages": "8"}, 8), ({"pages": "8", "reader": "top-k"}, 5)])
+def test_how_many_pages_is_a_matter_of_flow(door, fields, settings):
+    asked = {**ASKED, "reader": "flow", **fields}
+    location = door.post("/", data=asked, headers=FORM, follow_redirects=False).headers["Location"]
+    answer = door.get(f"/api/v1/corpora/small{location.partition('?')[0]}").json()
+    assert answer["settings"]["pages_per_answer"] == settings
