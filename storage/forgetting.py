@@ -35,11 +35,13 @@ def forget_copies(shown: Iterable[str], home: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def forget_uploads(paths: Iterable[str], home: Path) -> None:
-    """Delete those of the files that the service of a home took in, each with its folder where nothing else lies in that."""
+def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> None:
+    """Delete those of the files that the service took in for the corpus, each with its folder where nothing else lies in that."""
+    folder = uploads_folder(location.home) / location.name
     for path in map(Path, paths):
-        if path.is_relative_to(uploads_folder(home)):
-            path.unlink(missing_ok=True)
+        # They are HASH/NAME in it; a path of somebody else may lead anywhere.
+        if path.parts[:-2] == folder.parts and ".." not in path.parts and path.is_file():
+            path.unlink()
             with suppress(OSError):
                 path.parent.rmdir()
 

@@ -13,9 +13,11 @@ from importlib import metadata
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from flows.display.output import CommandError
@@ -68,12 +70,24 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
             path = request.scope["path"]
             asks = path in (ASK, STREAM, openai_protocol.CHAT, api.ASK)
             refused = {openai_protocol.PREFIX: openai_protocol.refused, forms.PREFIX: forms.refused}
-            shown = html.refused if "text/html" in request.headers.get("Accept", "") else refusal
+            shown = html.refused if html.is_for_people(request) else refusal
             reply = next((words for begin, words in refused.items() if path.startswith(begin)), shown)(error, of_question=asks)
         reply.headers["X-Content-Type-Options"] = "nosniff"
         return reply
 
+    for kind, answer in ((RequestValidationError, forms.refused_by_form), (HTTPException, forms.refused_by_route)):
+        app.add_exception_handler(kind, shown_to(answer))
     return app
+
+
+def shown_to(answer: Callable[[Request, Exception], Awaitable[Response]]) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return what gives people a page where it gives programs an error."""
+
+    async def reply(request: Request, error: Exception) -> Response:
+        given = await answer(request, error)
+        return html.as_page(given) if html.is_for_people(request) else given
+
+    return reply
 
 
 @asynccontextmanager
@@ -81,6 +95,7 @@ async def living(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
     """Count while the app lives; what it was reading in ends with it."""
     with as_text() as app.state.metrics:
         async with tools.session_manager.run():
+            await app.state.ingests.go_on()
             yield
             await app.state.ingests.end()
 

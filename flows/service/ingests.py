@@ -5,8 +5,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -17,10 +17,11 @@ import anyio
 from flows.display.corpus_tables import document_json
 from flows.display.output import CommandError
 from flows.prefect_runs.server import ROOT
+from flows.service.intake import say
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
 from storage.forgetting import forget_uploads
-from storage.locations import corpus_location, home
+from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentRecord
 from tasks.finding.plan import lies_below
 from tasks.ingest.request import shown_root
@@ -53,6 +54,7 @@ class Ingest:
 
     corpus: str
     paths: tuple[str, ...]
+    uploaded: bool = False
     id: str = field(default_factory=lambda: uuid4().hex)
     began: str = field(default_factory=lambda: utc_moment(time.time()))
     state: State = State.WAITING
@@ -87,16 +89,18 @@ class Ingests:
 
     kept: dict[str, Ingest] = field(default_factory=dict)
     workers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    claimed: list[str] = field(default_factory=list)
+    """Uploads that are kept and of which no ingest knows yet."""
     ending: bool = False
 
-    def begin(self, corpus: str, paths: Sequence[str]) -> Ingest:
+    def begin(self, corpus: str, paths: Sequence[str], *, uploaded: bool = False) -> Ingest:
         """Have the paths read into the corpus, now or with what else comes until its turn; raise where too many wait."""
         name = corpus_location(corpus).name
         if self.ending:
             raise TooManyIngestsError("the query service reads nothing in: it ends; try again when it is up")
         if sum(not each.ended for each in self.kept.values()) >= KEPT:
             raise TooManyIngestsError(f"{KEPT} ingests wait already; try again when one of them has ended")
-        ingest = Ingest(name, tuple(paths))
+        ingest = Ingest(name, tuple(paths), uploaded)
         self.kept[ingest.id] = ingest
         oldest = next((each for each in self.kept.values() if each.ended), None)
         if len(self.kept) > KEPT and oldest:
@@ -104,6 +108,21 @@ class Ingests:
         if name not in self.workers:
             self.workers[name] = asyncio.create_task(self._work(name))
         return ingest
+
+    @contextmanager
+    def claiming(self) -> Iterator[Callable[[str], None]]:
+        """Have the uploads for which the yielded function is called stay while the block runs."""
+        mine: list[str] = []
+
+        def claim(path: str) -> None:
+            mine.append(path)
+            self.claimed.append(path)
+
+        try:
+            yield claim
+        finally:
+            for path in mine:
+                self.claimed.remove(path)
 
     def of(self, corpus: str) -> list[Ingest]:
         """Return the ingests of the corpus, the newest first."""
@@ -120,27 +139,35 @@ class Ingests:
         ingest.called_off = True
         if ingest.state is State.WAITING:
             await self._stopped(ingest)
-        elif ingest.reading:
-            if not ingest.reading.cancelling():
+        elif not ingest.ended:
+            if ingest.reading and not ingest.reading.cancelling():
                 ingest.reading.cancel()
             await ingest.over.wait()
 
+    async def go_on(self) -> None:
+        """Begin with what was uploaded and not read in when the service ended, or was killed."""
+        for corpus, paths in await asyncio.to_thread(unread_uploads):
+            self.begin(corpus, paths, uploaded=True)
+
     async def end(self) -> None:
-        """End what is at work, in order, and begin nothing more."""
+        """End what is at work, in order, and begin nothing more; what was uploaded stays, and is read in by the next service."""
         self.ending = True
         await asyncio.gather(*(self.cancel(each) for each in self.kept.values() if not each.ended))
         await asyncio.gather(*self.workers.values())
 
     async def _work(self, corpus: str) -> None:
         try:
-            while together := [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]:
+            while self._waiting(corpus):
                 if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
                     # Begun elsewhere: a second one would be refused.
                     await asyncio.sleep(LOOK_SECONDS)
-                else:
+                elif together := self._waiting(corpus):
                     await self._read(corpus, together)
         finally:
             del self.workers[corpus]
+
+    def _waiting(self, corpus: str) -> list[Ingest]:
+        return [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]
 
     async def _read(self, corpus: str, together: Sequence[Ingest]) -> None:
         paths = tuple(dict.fromkeys(path for each in together for path in each.paths))
@@ -181,10 +208,32 @@ class Ingests:
 
     async def tidy(self, ingest: Ingest) -> None:
         """Delete what was uploaded for it and no document came of."""
-        published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
-        wanted = {path for each in self.kept.values() if not each.ended for path in each.paths}
-        forget_uploads(set(ingest.paths) - published - wanted, home())
-        ingest.over.set()
+        try:
+            if ingest.uploaded and not self.ending:
+                wanted = self._wanted()
+                published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
+                # One that is published by now may not have been before; nothing comes in between here.
+                forget_uploads(set(ingest.paths) - published - wanted - self._wanted(), corpus_location(ingest.corpus))
+        except (ExpectedError, OSError) as error:
+            say(f"an upload stays where it is, {', '.join(ingest.paths)}: {error}")
+        finally:
+            ingest.over.set()
+
+    def _wanted(self) -> set[str]:
+        return {*self.claimed, *(path for each in self.kept.values() if not each.ended for path in each.paths)}
+
+
+def unread_uploads() -> list[tuple[str, list[str]]]:
+    """Return the corpora with uploads that no document was made of, and which."""
+    found = []
+    for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
+        uploads = [str(path) for path in sorted((uploads_folder() / location.name).glob("*/*"))]
+        with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
+            read = {path for record in snapshot.documents() for path in record.paths}
+            uploads = [path for path in uploads if path not in read]
+        if uploads:
+            found.append((location.name, uploads))
+    return found
 
 
 def _records(ingest: Ingest) -> list[DocumentRecord]:

@@ -2,7 +2,6 @@
 
 import hmac
 from base64 import b64decode
-from binascii import Error as NotBase64Error
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -62,7 +61,7 @@ def token_in(authorization: str) -> str:
     if scheme == "Basic":
         try:
             return b64decode(given).decode().partition(":")[2]
-        except (NotBase64Error, UnicodeDecodeError):
+        except ValueError:
             return ""
     return given if scheme == "Bearer" else ""
 
@@ -73,12 +72,12 @@ async def received(request: Request, kind: str = JSON) -> bytes:
     What a page of the web may send without asking first is never JSON.
     """
     if (given := request.headers.get("Content-Type", "")).split(";")[0].strip() != kind:
-        raise CommandError(f"a question comes as {kind}", given, f"send it with Content-Type: {kind}")
+        raise CommandError(f"what is sent here comes as {kind}", given, f"send it with Content-Type: {kind}")
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > LARGEST_BODY:
-            raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "ask fewer questions at once")
+            raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "send less at once")
     return body
 
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,8 +26,12 @@ class TooLargeError(CommandError):
     """More is sent than is read."""
 
 
-async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, announced: str = "") -> Path:
+async def keep_upload(
+    corpus: str, name: str, stream: AsyncIterable[bytes], claim: Callable[[str], None], *, announced: str = ""
+) -> Path:
     """Keep what is streamed, and return where: the same content under the same name is the same file.
+
+    `claim` is called before it is there.
 
     Raise CommandError for a name that is no plain file name, LocationError for one that no corpus may have, TooLargeError beyond
     `limits.file_megabytes`, DiskFullError, NotWritableError, and whatever the stream raises: then nothing of it is left.
@@ -46,7 +50,9 @@ async def keep_upload(corpus: str, name: str, stream: AsyncIterable[bytes], *, a
                     require_small(size, most, kept_as)
                     digest.update(part)
                     await asyncio.to_thread(file.write, part)
-            return await asyncio.to_thread(_place, partial, folder / digest.hexdigest()[:DIGITS] / kept_as)
+            kept = folder / digest.hexdigest()[:DIGITS] / kept_as
+            claim(str(kept))
+            return await asyncio.to_thread(_place, partial, kept)
         finally:
             partial.unlink(missing_ok=True)
 

@@ -70,7 +70,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         note_removals(location, [removal, *_earlier_contents(corpus, removal)])
         number = corpus.publish(removed=[record.id])
         forget_copies(removal.paths, location.home)
-        forget_uploads(record.paths, location.home)
+        forget_uploads(record.paths, location)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
     counted = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}

@@ -9,6 +9,7 @@ from storage.artifacts import ArtifactStore, kept_artifacts, write_durably
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer, Citation, PagePlace, RankedPage
+from storage.runs.answers import find_answer
 from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
@@ -32,6 +33,14 @@ def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) 
     """
     evidence = gather_evidence(answer, snapshot, artifacts)
     return Report(show_page(answer, evidence), evidence.left_out, draw_picture(answer, evidence))
+
+
+def report_of(answer_id: str, corpus: str) -> str:
+    """Return the report of a kept answer, which is found as `find_answer` does."""
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        return render_report(answer, snapshot, kept_artifacts()).html
 
 
 def write_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, path: Path) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.catalog.current import snapshot_path
-from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_told, forget_words
-from storage.locations import calls_folder, reports_folder
+from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_told, forget_uploads, forget_words
+from storage.locations import calls_folder, corpus_location, reports_folder, uploads_folder
 from storage.memo import asked_steps
 from storage.records.documents import identify
 from storage.runs.asked_questions import AskedQuestions
@@ -81,3 +81,21 @@ def test_a_report_that_goes_while_it_is_looked_at_stops_nothing(home, monkeypatc
     monkeypatch.setattr(Path, "read_bytes", gone_before)
     assert forget_reports(home, {REPORT.document_id}) == 1
     assert list(reports_folder().iterdir()) == []
+
+
+def test_an_upload_goes_with_its_folder_and_nothing_else_does(home):
+    place = corpus_location("reports")
+    folder = uploads_folder() / "reports"
+    kept = [
+        folder / "0a" / "a.pdf",
+        folder / "0a" / "b.pdf",
+        folder / "0b" / "c.pdf",
+        uploads_folder() / "other" / "0a" / "a.pdf",
+        home / "d.pdf",
+    ]
+    for path in kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    forget_uploads([*map(str, (kept[0], *kept[2:])), f"{folder}/../../d.pdf", str(folder), f"{folder}/0a/none.pdf"], place)
+    assert [path.exists() for path in kept] == [False, True, False, True, True]
+    assert [path.name for path in folder.iterdir()] == ["0a"]

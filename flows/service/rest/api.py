@@ -6,12 +6,10 @@ An error is `{"error": {"what", "value", "remedy"}}`, as everywhere.
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from starlette.exceptions import HTTPException
 
 from flows.service.rest import asking, documents, reading
-from flows.service.rest.forms import PREFIX, ErrorReply, refused_by_form, refused_by_route
+from flows.service.rest.forms import PREFIX, ErrorReply
 from tasks.asking.request import AskRequest
 
 ASK = f"{PREFIX}/ask"
@@ -23,8 +21,6 @@ def install(app: FastAPI) -> None:
     for group in (documents, reading, asking):
         router.include_router(group.router)
     app.include_router(router)
-    app.add_exception_handler(RequestValidationError, refused_by_form)
-    app.add_exception_handler(HTTPException, refused_by_route)
 
     def described() -> dict[str, Any]:
         if not app.openapi_schema:

@@ -11,7 +11,6 @@ from flows.display.output import CommandError
 from flows.service.received import checked, received
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
 from flows.service.search import search
-from flows.service.web.answers import report_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -19,6 +18,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, newest_answers
 from tasks.asking.request import AskRequest
 from tasks.lineage.walk import walk
+from tasks.report.write import report_of
 
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Header, Path, Query, Request, Response
-from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -150,7 +149,7 @@ async def refused_by_form(_request: Request, error: Exception) -> Response:
     """Return the reply to a request that does not fit its form, naming the field."""
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     place = ".".join(map(str, first["loc"][1:])) or "the request"
-    value = displayed(str(first.get("input", "")))[:100]
+    value = displayed(str(first.get("input", "")).encode(errors="replace").decode())[:100]
     return refused(CommandError(f"{place}: {first['msg']}", value, "/openapi.json has the fields"), of_question=False)
 
 
@@ -158,7 +157,5 @@ async def refused_by_route(request: Request, error: Exception) -> Response:
     """Return the reply where no route is, or none with this method."""
     assert isinstance(error, HTTPException)
     path = request.scope["path"]
-    if not path.startswith(PREFIX):
-        return await http_exception_handler(request, error)
     words = {"what": f"{error.detail}: {request.method} {displayed(path)[:100]}", "value": displayed(path)[:100]}
     return JSONResponse({"error": words | {"remedy": "/openapi.json lists what there is"}}, error.status_code, error.headers)

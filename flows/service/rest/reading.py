@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 
 from flows.display.output import CommandError
 from flows.service.ingests import Ingest, Ingests
+from flows.service.received import JSON, checked, received
 from flows.service.rest.forms import Corpus, IngestShown, IngestsShown, Key, NotAllowedError, once
 from flows.service.uploads import keep_upload
 from storage.locations import corpus_location
@@ -37,19 +38,22 @@ async def upload(
 ) -> Mapping[str, Any]:
     """Keep a file, sent as it is, and have it read into the corpus; the reply is the ingest to watch."""
     ingests: Ingests = request.app.state.ingests
-    try:
-        path = str(await keep_upload(corpus, name, request.stream(), announced=request.headers.get("Content-Length", "")))
-    except ClientDisconnect as error:
-        raise CommandError("the upload was cut off", displayed(name), "send it again") from error
+    size, kept, began = request.headers.get("Content-Length", ""), "", list[Ingest]()
 
     async def begun() -> Mapping[str, Any]:
-        return await asyncio.to_thread(ingests.begin(corpus, [path]).look)
+        began.append(ingests.begin(corpus, [kept], uploaded=True))
+        return await asyncio.to_thread(began[0].look)
 
     try:
-        return await once(request, key, path.encode(), begun)
+        with ingests.claiming() as claim:
+            kept = str(await keep_upload(corpus, name, request.stream(), claim, announced=size))
+            return await once(request, key, kept.encode(), begun)
+    except ClientDisconnect as error:
+        raise CommandError("the upload was cut off", displayed(name), "send it again") from error
     finally:
-        # Where it was not begun, nothing else would delete it.
-        await ingests.tidy(Ingest(corpus, (path,)))
+        if kept and not began:
+            # Nothing else would delete it.
+            await ingests.tidy(Ingest(corpus, (kept,), uploaded=True))
 
 
 @router.get("/corpora/{corpus}/ingests", response_model=IngestsShown)
@@ -59,15 +63,21 @@ async def ingests(request: Request, corpus: Corpus) -> dict[str, Any]:
     return {"ingests": await asyncio.to_thread(lambda: [each.look() for each in found])}
 
 
-@router.post("/corpora/{corpus}/ingests", status_code=202, response_model=IngestShown)
-async def begin(request: Request, corpus: Corpus, given: PathsGiven) -> Mapping[str, Any]:
+@router.post(
+    "/corpora/{corpus}/ingests",
+    status_code=202,
+    response_model=IngestShown,
+    openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": PathsGiven.model_json_schema()}}}},
+)
+async def begin(request: Request, corpus: Corpus) -> Mapping[str, Any]:
     """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
     if not request.app.state.has_token:
         raise NotAllowedError(
             "files of this machine are only read for who brings a token: another account here may read less than the service",
-            given.paths[0][:100],
+            "",
             "start the service with FLOWREADER_ASK_TOKEN, or upload the file",
         )
+    given = checked(PathsGiven, await received(request))
     for path in given.paths:
         if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
             raise CommandError(

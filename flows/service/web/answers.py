@@ -15,7 +15,7 @@ from tasks.lineage.records import AnswerWalk
 from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import parts_of
-from tasks.report.write import render_report
+from tasks.report.write import report_of
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The id of a run that Prefect knows; a question that was answered without it has a run of another name."""
@@ -30,26 +30,14 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(location) as snapshot:
         found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
         evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
-    places = [
-        *((cited.document, cited.page) for cited in found.citations),
-        *((one.document, one.page) for one in found.evidence_pages),
-    ]
-    number, first = next(((number, at) for number, at in enumerate(places, 1) if evidence.holds(at[0])), (0, None))
-    lit = number if number <= len(found.citations) else 0
-    return html("answer.html", first=first, lit=lit, corpus=corpus, **parts_of(found, evidence))
+    held = [(number, cited) for number, cited in enumerate(found.citations, 1) if evidence.holds(cited.document)]
+    return html("answer.html", first=held[0] if held else None, corpus=corpus, **parts_of(found, evidence))
 
 
 @router.get("/{answer_id}/report")
 def report(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer as the page that is a file of its own."""
     return HTMLResponse(report_of(answer_id, corpus))
-
-
-def report_of(answer_id: str, corpus: str) -> str:
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
-        return render_report(found, snapshot, kept_artifacts()).html
 
 
 @router.get("/{answer_id}/lineage")

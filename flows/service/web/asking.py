@@ -64,7 +64,15 @@ def page(
     if corpus and corpus not in names and error is None:
         raise UnknownCorpusError(f"corpus {corpus!r} is not here; / shows those that are")
     chosen = corpus if corpus in names else next(iter(names), "")
-    documents, answers = shown(chosen) if chosen else ([], [])
+    documents: Sequence[DocumentRecord] = ()
+    answers: Sequence[Answer] = ()
+    at_work: list[str] = []
+    try:
+        if chosen:
+            documents, answers = shown(chosen)
+            at_work = [each.message for each in ingests_at_work(corpus_location(chosen))]
+    except (ExpectedError, OSError) as damage:
+        error = error or error_of(damage, of_question=False)
     try:
         model, trouble = chat_endpoint() is not None, ""
     except EndpointError as wrong:
@@ -77,7 +85,7 @@ def page(
         documents=documents[:DOCUMENTS_SHOWN],
         more_documents=len(documents[DOCUMENTS_SHOWN:]),
         answers=answers,
-        at_work=[each.message for each in ingests_at_work(corpus_location(chosen))] if chosen else [],
+        at_work=at_work,
         error=error,
         question=question,
         reader=reader or READERS[0],

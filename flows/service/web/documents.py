@@ -1,9 +1,10 @@
 """A document: its sections and pages, each with the places that an answer cites, and its removal."""
 
 import asyncio
-from typing import Annotated, Literal
+from enum import IntEnum
+from typing import NamedTuple
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from flows.display.corpus_tables import page_of
 from flows.service.web.html import html
@@ -20,7 +21,12 @@ from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture
 from tasks.report.sheets import SMALLEST, place_badges
 
-Zoom = Literal[100, 150, 250]
+
+class Zoom(IntEnum):
+    FIT = 100
+    LARGE = 150
+    LARGEST = 250
+
 
 router = APIRouter(prefix="/documents")
 
@@ -41,9 +47,7 @@ async def remove(document: str, corpus: str = "default") -> Response:
 
 
 @router.get("/{document}/pages/{number}")
-def page(
-    document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Annotated[Zoom, Query()] = 100
-) -> Response:
+def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
@@ -91,17 +95,17 @@ def drawn(record: DocumentRecord, page: Page) -> tuple[Picture | None, str]:
             return None, str(error)
 
 
-class MarkDrawn:
+class MarkDrawn(NamedTuple):
     """A cited box on the picture, in its pixels, with the numbers and the first quote of its citations."""
 
-    def __init__(self, box: Box, cited: list[Numbered], corner: str, picture: Picture) -> None:
-        x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
-        self.numbers = [number for number, _ in cited]
-        self.quote = cited[0][1].quote
-        self.x, self.y = x0 * picture.width, y0 * picture.height
-        self.width, self.height = max(x1 - x0, SMALLEST) * picture.width, max(y1 - y0, SMALLEST) * picture.height
-        self.badge_x = self.x + (self.width if corner.endswith("end") else 0)
-        self.badge_y = self.y + (self.height if corner.startswith("low") else 0)
+    numbers: list[int]
+    quote: str
+    x: float
+    y: float
+    width: float
+    height: float
+    badge_x: float
+    badge_y: float
 
 
 def marks_on(picture: Picture, cited: list[Numbered]) -> list[MarkDrawn]:
@@ -110,4 +114,12 @@ def marks_on(picture: Picture, cited: list[Numbered]) -> list[MarkDrawn]:
         if citation.box:
             boxes.setdefault(citation.box, []).append((number, citation))
     corners = place_badges(list(boxes))
-    return [MarkDrawn(box, same, corner, picture) for (box, same), corner in zip(boxes.items(), corners, strict=True)]
+    return [mark(box, same, corner, picture) for (box, same), corner in zip(boxes.items(), corners, strict=True)]
+
+
+def mark(box: Box, cited: list[Numbered], corner: str, picture: Picture) -> MarkDrawn:
+    x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
+    x, y = x0 * picture.width, y0 * picture.height
+    width, height = max(x1 - x0, SMALLEST) * picture.width, max(y1 - y0, SMALLEST) * picture.height
+    badge_x, badge_y = x + (width if corner.endswith("end") else 0), y + (height if corner.startswith("low") else 0)
+    return MarkDrawn([number for number, _ in cited], cited[0][1].quote, x, y, width, height, badge_x, badge_y)

@@ -1,13 +1,14 @@
 """What all pages share: their templates, over those of the report, and the policy that lets nothing in from elsewhere."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 
-from flows.service.received import error_of, refusal
+from flows.service.received import refusal
 from tasks.report.page import STYLE
 from tasks.report.page import TEMPLATES as REPORT
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS
@@ -33,10 +34,18 @@ def html(template: str, status: int = 200, *, framed: bool = False, **context: A
     return HTMLResponse(TEMPLATES.get_template(template).render(context), status, headers)
 
 
+def is_for_people(request: Request) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
 def refused(error: Exception, *, of_question: bool) -> Response:
-    """Return an error as a page; raise what is not expected."""
-    reply = refusal(error, of_question=of_question)
-    page = html("error.html", reply.status_code, corpus="", error=error_of(error, of_question=False))
+    """Return the reply to an error as a page; raise what is not expected."""
+    return as_page(refusal(error, of_question=of_question))
+
+
+def as_page(reply: Response) -> Response:
+    """Return the reply to an error as a page."""
+    page = html("error.html", reply.status_code, framed=True, corpus="", error=json.loads(bytes(reply.body))["error"])
     page.headers.update({name: value for name, value in reply.headers.items() if name in ("retry-after", "www-authenticate")})
     return page
 

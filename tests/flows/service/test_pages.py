@@ -102,6 +102,7 @@ def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, ans
     )
     assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
     assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
+    assert door.get(f"{frame.replace('&amp;', '&')}&zoom=150").status_code == 200
 
 
 def test_a_document_is_removed_with_a_receipt_and_the_answer_loses_its_words(library, tmp_path, monkeypatch):
@@ -124,12 +125,15 @@ def test_a_document_is_removed_with_a_receipt_and_the_answer_loses_its_words(lib
         ("/documents/product_page.html/pages/2?corpus=small", "no page 2"),
         ("/documents/..%2f..%2fetc/pages/1?corpus=small", ""),
         ("/?corpus=%2e%2e", "not"),
+        ("/documents/product_page.html/pages/one?corpus=small", "number"),
+        ("/documents/product_page.html/pages/1?corpus=small&zoom=7", "zoom"),
+        ("/nothing", "Not Found"),
     ],
 )
 def test_what_is_not_there_is_said_on_a_page_to_people_and_in_json_to_programs(door, path, words):
     page = door.get(path, headers={"Accept": "text/html"})
-    assert page.status_code in (400, 404) and words in page.text
-    assert door.get(path).headers["Content-Type"] == "application/json"
+    assert page.status_code in (400, 404) and words in page.text and page.text.lstrip().startswith("<!DOCTYPE html>")
+    assert error(door.get(path), page.status_code)["what"]
 
 
 def test_a_model_without_its_server_is_said_on_the_page(door, monkeypatch):

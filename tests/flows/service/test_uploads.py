@@ -15,7 +15,7 @@ import pytest
 
 from flows.display.output import CommandError
 from flows.service import ingests, uploads
-from flows.service.ingests import Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
+from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
 from flows.service.uploads import TooLargeError, keep_upload
 from storage.artifacts import PARTIAL
 from storage.locations import LocationError, uploads_folder
@@ -31,7 +31,7 @@ async def parts(*sent, error=None):
 
 
 def kept(name, *sent, corpus="small", error=None, **more):
-    return asyncio.run(keep_upload(corpus, name, parts(*sent, error=error), **more))
+    return asyncio.run(keep_upload(corpus, name, parts(*sent, error=error), [].append, **more))
 
 
 def files():
@@ -157,7 +157,7 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     async def world():
         monkeypatch.setattr(ingests, "ingested", read)
         service = Ingests()
-        begun = [service.begin("small", [path]) for path in ("/before", bad, good)]
+        begun = [service.begin("small", [path], uploaded=True) for path in ("/before", bad, good)]
         await asyncio.gather(*service.workers.values())
         return begun
 
@@ -166,6 +166,70 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     assert failed.error == {"what": f"{bad!r} does not exist", "value": bad, "remedy": "name another"}
     assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
+
+
+def test_what_is_called_off_while_another_process_is_looked_for_is_not_read(own_home, monkeypatch):
+    async def world():
+        reading, service = Reading(monkeypatch, waits=False), Ingests()
+        gone = service.begin("small", ["/a"])
+        while not looked:
+            await asyncio.sleep(0)
+        await service.cancel(gone)
+        await service.workers["small"]
+        assert gone.state is State.STOPPED and not reading.calls
+
+    def look(_location):
+        looked.append(1)
+        time.sleep(0.1)
+        return ()
+
+    looked = []
+    monkeypatch.setattr(ingests, "ingests_at_work", look)
+    asyncio.run(world())
+
+
+def test_only_what_was_uploaded_and_nobody_wants_is_tidied(own_home, monkeypatch):
+    async def world():
+        service = Ingests()
+        with service.claiming() as claim:
+            claim(str(mine))
+            await service.tidy(Ingest("small", (str(mine),), uploaded=True))
+            assert mine.exists()
+        await service.tidy(Ingest("small", (str(mine),)))
+        assert mine.exists(), "it was named by its path"
+        for odd in (f"{uploads_folder()}/../outside.txt", f"{uploads_folder()}/small/../../outside.txt", str(mine.parent)):
+            ingest = Ingest("small", (odd,), uploaded=True)
+            await service.tidy(ingest)
+            assert ingest.over.is_set()
+        assert mine.exists() and outside.exists()
+        monkeypatch.setattr(ingests, "open_for_reading", damaged)
+        await service.tidy(ingest := Ingest("small", (str(mine),), uploaded=True))
+        assert mine.exists() and ingest.over.is_set()
+
+    def damaged(_location):
+        raise LocationError("it is damaged")
+
+    mine, outside = kept("mine.txt", b"a"), own_home / "outside.txt"
+    outside.touch()
+    asyncio.run(world())
+
+
+def test_uploads_that_were_not_read_when_the_service_ended_are_read_by_the_next(own_home, monkeypatch):
+    async def first():
+        reading, service = Reading(monkeypatch), Ingests()
+        service.begin("small", [str(path)], uploaded=True)
+        await reading.begun(1)
+        await service.end()
+
+    async def second():
+        reading, service = Reading(monkeypatch, waits=False), Ingests()
+        await service.go_on()
+        await asyncio.gather(*service.workers.values())
+        return reading.calls
+
+    path = kept("a.txt", b"a")
+    asyncio.run(first())
+    assert asyncio.run(second()) == [("small", (str(path),))] and files() == []
 
 
 def test_what_another_process_reads_in_is_waited_for(own_home, monkeypatch):

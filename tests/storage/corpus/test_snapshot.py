@@ -57,6 +57,7 @@ def test_what_names_no_document_is_refused(snapshot, asked):
 
 def test_everything_of_a_document_is_given(snapshot):
     assert snapshot.nodes(REPORT.document_id) == list(REPORT.nodes)
+    assert snapshot.nodes_on(REPORT.document_id, 1) == [node for node in REPORT.nodes if node.page == 1]
     assert snapshot.pages(REPORT.document_id) == list(REPORT.pages)
     read_by = [(REPORT.document_id, page.number, page.parser.value, page.note) for page in REPORT.pages]
     assert snapshot.page_readers([REPORT.document_id]) == read_by and snapshot.page_readers([]) == []

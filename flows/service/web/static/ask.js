@@ -2,6 +2,8 @@
 // The form without this script asks, too; with it the page tells how the question goes. What comes is shown as text, never as markup.
 const form = document.getElementById("ask"), stop = document.getElementById("stop");
 const stage = document.getElementById("stage"), draft = document.getElementById("draft"), error = document.getElementById("error");
+// Where the address names who asks, a bare path would, too, and nothing may be fetched from such.
+const HERE = location.origin;
 const GONE = { what: "The query service does not answer any more.", remedy: "Start it again, then try again." };
 
 function refuse({ what, remedy }) {
@@ -46,7 +48,7 @@ async function ask(event) {
   stop.onclick = () => waiting.abort();
   try {
     const body = JSON.stringify({ questions: [question], corpus, reader, settings });
-    const reply = await fetch("/ask/stream", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: waiting.signal });
+    const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: waiting.signal });
     if (!reply.ok) refuse((await reply.json()).error);
     else for await (const [name, value] of eventsOf(reply)) hear[name]?.(value);
   } catch (problem) {
@@ -96,9 +98,7 @@ async function asJson(address, options) {
   try { return await (await fetch(address, options)).json(); } catch { return { error: GONE }; }
 }
 
-async function readIn(file, corpus) {
-  const address = `/api/v1/corpora/${encodeURIComponent(corpus)}`, shown = row(file.name);
-  let ingest = await send(file, address, shown);
+async function watch(ingest, address, shown, corpus) {
   const path = `${address}/ingests/${ingest.id}`;
   shown.cancel.onclick = () => { shown.cancel.disabled = true; asJson(path, { method: "DELETE" }); };
   while (!ingest.error && ["waiting", "at work"].includes(ingest.state)) {
@@ -117,7 +117,7 @@ async function readIn(file, corpus) {
 }
 
 async function refresh(corpus) {
-  const old = document.getElementById("documents"), address = `/?corpus=${encodeURIComponent(corpus)}`;
+  const old = document.getElementById("documents"), address = `${HERE}/?corpus=${encodeURIComponent(corpus)}`;
   const reply = await fetch(address).catch(() => null);
   if (!reply?.ok) return;
   if (!old) return location.assign(address);
@@ -127,7 +127,11 @@ async function refresh(corpus) {
 
 async function take(files) {
   const { corpus } = Object.fromEntries(new FormData(choosing));
-  await Promise.all([...files].map((file) => readIn(file, corpus)));
+  const address = `${HERE}/api/v1/corpora/${encodeURIComponent(corpus)}`, watched = [];
+  for (const [file, shown] of [...files].map((file) => [file, row(file.name)])) {
+    watched.push(watch(await send(file, address, shown), address, shown, corpus));
+  }
+  await Promise.all(watched);
 }
 
 upload.hidden = false;
