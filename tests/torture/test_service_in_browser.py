@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torture
 
 FILL = "document.getElementById('question').value = {!r}"
 SUBMIT = "document.querySelector('#ask button').click()"
-TITLE, WORDS = "document.title", "document.body.innerText"
+TITLE, WORDS = "document.title", "document.body?.innerText ?? ''"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 UNNAMED = """[...document.querySelectorAll('textarea, select, input:not([type=hidden]), button, a')]
   .filter((one) => !(one.labels?.length || one.innerText.trim() || one.getAttribute('aria-label'))).length"""
