@@ -12,7 +12,8 @@ import pytest
 
 from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
-from tests.flows.service.test_stream import served
+from tests.flows.service.test_stream import FACT, model_reads, served
+from tests.scripted_answers import Reader, whole_answer
 from tests.torture.test_service_in_browser import FILL, SUBMIT, WIDER, chromium  # noqa: F401 - a fixture
 from tests.waiting import wait_until
 
@@ -139,6 +140,17 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
                 until_says(page, "sha256")
             assert page.run(owned) == 0 and page.run("document.title") != "owned"
         assert not page.complaints()
+
+
+def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, address, monkeypatch):  # noqa: F811
+    def weighed(request):
+        return whole_answer(f"It weighs 163 kg {MARKUP}.", [Reader({FACT: FACT}).found(request)[0][1]])
+
+    with model_reads(monkeypatch, weighed), chromium.page(f"{address}/?corpus=small", width=1280) as page:
+        asked(page, WEIGHT)
+        assert MARKUP in page.run("document.querySelector('.said').innerText")
+        assert page.run("document.querySelectorAll('main img[src=x], main script').length") == 0
+        assert page.run("document.title") != "owned" and not page.complaints()
 
 
 @pytest.mark.parametrize("dark", [False, True])
