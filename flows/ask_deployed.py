@@ -131,7 +131,7 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
     """
     location, shown = corpus_location(corpus), []
     with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
-        present = {record.id for record in snapshot.documents()}
+        present = snapshot.document_ids()
         for answer_id in answer_ids:
             with suppress(UnknownAnswerError):
                 shown.append(find_answer(location, answer_id, present=present))

@@ -139,7 +139,7 @@ class Corpus:
 
     def _kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:
-            return read_answers(self.location, present={record.id for record in snapshot.documents()})
+            return read_answers(self.location, present=snapshot.document_ids())
 
 
 async def _asked(request: AskRequest) -> list[Answer]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flows.cli.ask_server_commands import asked_settings, require_one_source
 from flows.display.output import Output
-from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from tasks.asking.request import AskRequest, read_batch
 from tasks.models.process import interrupt_models
@@ -71,7 +71,7 @@ def answers_list(arguments: argparse.Namespace, output: Output) -> int:
 
     location = corpus_location(arguments.corpus)
     with open_for_reading(location) as snapshot:
-        show_answers(arguments.corpus, read_answers(location, present=published(snapshot)), output)
+        show_answers(arguments.corpus, read_answers(location, present=snapshot.document_ids()), output)
     return WELL
 
 
@@ -82,7 +82,7 @@ def answers_show(arguments: argparse.Namespace, output: Output) -> int:
 
     location = corpus_location(arguments.corpus)
     with open_for_reading(location) as snapshot:
-        answer = find_answer(location, arguments.answer, present=published(snapshot))
+        answer = find_answer(location, arguments.answer, present=snapshot.document_ids())
     show_answer(answer, output, with_question=True)
     return WELL
 
@@ -103,7 +103,7 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> t
 
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        answer = find_answer(location, asked_id, present=published(snapshot))
+        answer = find_answer(location, asked_id, present=snapshot.document_ids())
         left_out = write_report(answer, snapshot, kept_artifacts(), path.absolute())
     for reason in left_out:
         output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
@@ -118,7 +118,3 @@ def prepare_report(path: Path) -> None:
 
     check_target(path.absolute())
     CHILDREN.warm()
-
-
-def published(snapshot: Snapshot) -> set[str]:
-    return {record.id for record in snapshot.documents()}

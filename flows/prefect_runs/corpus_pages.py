@@ -104,7 +104,7 @@ class CorpusNow:
 def corpus_now(corpus: str) -> CorpusNow:
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        present = {record.id for record in snapshot.documents()}
+        present = snapshot.document_ids()
         answers = newest_answers(location, ANSWERS_SHOWN, present=present)
         return CorpusNow(corpus, snapshot.number, snapshot.counts(), tuple(answers))
 

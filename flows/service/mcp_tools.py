@@ -163,7 +163,7 @@ def get_answer(
     """Show a kept answer again, without what quotes a document that was removed since."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        answer = find_answer(location, answer_id, present=snapshot.document_ids())
     return shown_answer(answer_json(answer), cursor)
 
 

@@ -120,6 +120,9 @@ class Snapshot:
         with self._connection.cursor() as own:
             return own.execute(query, parameters).fetchall()
 
+    def document_ids(self) -> set[str]:
+        return {record.id for record in self.documents()}
+
     def find(self, asked: str) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
 

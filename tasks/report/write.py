@@ -39,7 +39,7 @@ def report_of(answer_id: str, corpus: str) -> str:
     """Return the report of a kept answer, which is found as `find_answer` does."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        answer = find_answer(location, answer_id, present=snapshot.document_ids())
         return render_report(answer, snapshot, kept_artifacts()).html
 
 

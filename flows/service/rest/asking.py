@@ -70,7 +70,7 @@ def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> 
     """List the newest answers, in short."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        found = newest_answers(location, limit, present={record.id for record in snapshot.documents()})
+        found = newest_answers(location, limit, present=snapshot.document_ids())
     short = ("answer_id", "asked", "question", "status", "answer", "reader")
     shown = [answer_json(each) for each in found]
     return {"corpus": corpus, "answers": [{name: each[name] for name in short} for each in shown]}
@@ -81,7 +81,7 @@ def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
     """Show an answer again, without what quotes a document that was removed since."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer, present={record.id for record in snapshot.documents()})
+        found = find_answer(location, answer, present=snapshot.document_ids())
     return JSONResponse(answer_json(found))
 
 
@@ -100,7 +100,7 @@ def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
     """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer, present={record.id for record in snapshot.documents()})
+        found = find_answer(location, answer, present=snapshot.document_ids())
         return walk_json(walk(snapshot, found.answer_id))
 
 

@@ -28,7 +28,7 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        found = find_answer(location, answer_id, present=snapshot.document_ids())
         evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
     held = [(number, cited) for number, cited in enumerate(found.citations, 1) if evidence.holds(cited.document)]
     return html("answer.html", first=held[0] if held else None, corpus=corpus, **parts_of(found, evidence))
@@ -47,7 +47,7 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
 
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
+        found = find_answer(location, answer_id, present=snapshot.document_ids())
         walked = walk(snapshot, found.answer_id)
     run = walked.run.run_id if isinstance(walked, AnswerWalk) else ""
     in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Response
 from flows.display.corpus_tables import page_of
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
-from storage.corpus.snapshot import Snapshot, open_for_reading
-from storage.locations import CorpusLocation, corpus_location
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, DocumentRecord, Node, Page
 from storage.runs.answers import find_answer
@@ -53,7 +53,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
     with open_for_reading(location) as snapshot:
         record = snapshot.find(displayed(document))
         found = page_of(snapshot, record, number)
-        citations = cited_on(found, answer_in(location, snapshot, answer)) if answer else []
+        citations = cited_on(found, find_answer(location, answer, present=snapshot.document_ids())) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
     picture, why = drawn(record, found)
     return html(
@@ -71,10 +71,6 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         marks=marks_on(picture, citations) if picture else [],
         texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
     )
-
-
-def answer_in(location: CorpusLocation, snapshot: Snapshot, answer_id: str) -> Answer:
-    return find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
 
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:
