@@ -106,8 +106,13 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=width < 600)
 
     def run(self, script):
-        """The value of a JavaScript expression; a promise is awaited."""
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        """The value of a JavaScript expression, "" where the page is left meanwhile; a promise is awaited."""
+        try:
+            done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        except RuntimeError as error:
+            if "Inspected target navigated" in str(error):
+                return ""
+            raise
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"].get("exception", {}).get("description", "the script failed"))
         return done["result"].get("value")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import browser, find_browser
 from tests.deployments.brought_up import brought_up
 from tests.kept_worlds import locked
 from tests.program import CHEAP
@@ -88,3 +89,13 @@ def tell(capsys):
             sys.stdout.write(f"\n    {line}\n")
 
     return say
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; without one its tests are skipped, but where REQUIRE_BROWSER=1, as .ci/run sets it, they fail."""
+    if not find_browser():
+        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
+        pytest.skip("no chromium on this machine; install it to look at the pages")
+    with browser() as running:
+        yield running

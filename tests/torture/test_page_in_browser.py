@@ -14,7 +14,7 @@ from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
 from tests.flows.service.test_stream import FACT, model_reads, served
 from tests.scripted_answers import Reader, whole_answer
-from tests.torture.test_service_in_browser import FILL, SUBMIT, WIDER, chromium  # noqa: F401 - a fixture
+from tests.torture.test_service_in_browser import FILL, SUBMIT, WIDER
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
@@ -84,7 +84,7 @@ def follow(page, words):
     page.run(f"[...document.querySelectorAll('a')].find((one) => one.innerText === {words!r}).click()")
 
 
-def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, address, home, tmp_path):  # noqa: F811
+def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, address, home, tmp_path):
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
         uploaded(page, REPORT, "ready")
         until_says(page, "annual_report.pdf", "16")
@@ -115,7 +115,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
     assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small").text
 
 
-def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):  # noqa: F811
+def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     with chromium.page(f"{address}/?corpus=small", width=390, dark=True) as page:
         uploaded(page, tmp_path / "broken.pdf", "failed")
@@ -126,7 +126,7 @@ def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, ad
         assert page.run(WIDER) <= 0
 
 
-def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_path):  # noqa: F811
+def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_path):
     hostile = tmp_path / "<img src=x onerror=document.title='owned'>.md"
     hostile.write_text(HOSTILE)
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
@@ -142,7 +142,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
         assert not page.complaints()
 
 
-def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, address, monkeypatch):  # noqa: F811
+def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, address, monkeypatch):
     def weighed(request):
         return whole_answer(f"It weighs 163 kg {MARKUP}.", [Reader({FACT: FACT}).found(request)[0][1]])
 
@@ -154,7 +154,7 @@ def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, add
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_on_any_page(chromium, address, dark):  # noqa: F811
+def test_axe_finds_nothing_on_any_page(chromium, address, dark):
     with httpx.Client(base_url=address, timeout=60) as door:
         given = door.post("/ask", json={"questions": [WEIGHT], "corpus": "small", "reader": ("flow", "agent")[dark]})
         answer = given.json()["answers"][0]["answer_id"]

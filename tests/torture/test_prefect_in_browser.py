@@ -4,7 +4,6 @@ Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it
 """
 
 import json
-import os
 import time
 
 import pytest
@@ -13,7 +12,6 @@ from flows.cli.ask_server_commands import ask_service
 from storage.runs.answer_json import answer_from_json
 from tasks.reading.judging import words_of
 from tasks.watching.page_keys import answer_key
-from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
 from tests.waiting import wait_until
 
@@ -32,15 +30,6 @@ FILL = """(() => {
 })()"""
 MARKUP = "document.querySelectorAll('a[href^=javascript], img[src=x]').length"
 PICTURE = "[...document.querySelectorAll('img')].some((one) => one.src.startsWith('data:image/svg') && one.naturalWidth > 100)"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if not find_browser():
-        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
-        pytest.skip("no chromium on this machine; install it to look at Prefect's UI")
-    with browser() as running:
-        yield running
 
 
 def until(found, what):

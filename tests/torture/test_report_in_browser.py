@@ -4,7 +4,6 @@ Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it
 """
 
 import base64
-import os
 from dataclasses import replace
 
 import pypdfium2 as pdfium
@@ -13,7 +12,6 @@ from PIL import Image
 
 from storage.records.answers import AnswerStatus, RankedPage
 from tasks.report.write import write_report
-from tests.browser import browser, find_browser
 from tests.tasks.report.report_worlds import BOX, ROTATED_BOX, a_path, an_answer, cite, named, squares_and_letter
 
 pytestmark = pytest.mark.torture
@@ -95,15 +93,6 @@ BOXES = """[...document.querySelectorAll('.leaf')].map((leaf) => {
       (rect.right - page.left) / page.width, (rect.bottom - page.top) / page.height]};
   });
 }).flat()"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if find_browser() is None:
-        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
-        pytest.skip("no chromium on this machine; install it to look at reports")
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

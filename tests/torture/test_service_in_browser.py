@@ -3,13 +3,11 @@
 Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it, they fail.
 """
 
-import os
 import shutil
 
 import pytest
 
 from tests.asking_worlds import WEIGHT
-from tests.browser import browser, find_browser
 from tests.flows.service.test_stream import served
 from tests.waiting import wait_until
 
@@ -22,15 +20,6 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 UNNAMED = """[...document.querySelectorAll('textarea, select, input:not([type=hidden]), button, a')]
   .filter((one) => !(one.labels?.length || one.innerText.trim() || one.getAttribute('aria-label'))).length"""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if not find_browser():
-        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
-        pytest.skip("no chromium on this machine; install it to look at the page")
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
