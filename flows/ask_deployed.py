@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -42,7 +42,7 @@ seats = asyncio.Semaphore(AT_ONCE)
 
 
 class QuestionStoppedError(CommandError):
-    """The question was ended before it was answered: its run was cancelled, or the service ends."""
+    """The question was ended before it was answered: somebody cancelled it, or the service ends."""
 
 
 class Asked:
@@ -50,6 +50,8 @@ class Asked:
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
+        self.id = uuid4().hex
+        self.work: list[asyncio.Task[None]] = []
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
         self.given: list[Answer] = []
@@ -68,9 +70,14 @@ class Asked:
         if self.answers.done():
             return
         if isinstance(error, StoppedError) or not isinstance(error, Exception):
-            what = "the question was stopped: its run was cancelled, or the service ends"
-            error = QuestionStoppedError(what, "", "ask it again, when the service is up")
+            what = "the question was stopped: somebody cancelled it, or the service ends"
+            error = QuestionStoppedError(what, "", "ask it again")
         self.answers.set_exception(error)
+
+    def stop(self) -> None:
+        """End it at its next await; what has ended stays as it is."""
+        for task in self.work:
+            task.cancel()
 
     def ended(self, answering: "asyncio.Task[None]") -> None:
         """Fail where the task was cancelled: before its first step it cannot do so itself."""

@@ -54,6 +54,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     site.install(app)
     app.include_router(openai_protocol.router, include_in_schema=False)
     app.post(STREAM, response_class=EventSourceResponse, include_in_schema=False)(tell)
+    app.delete(f"{STREAM}/{{question}}", status_code=204, include_in_schema=False)(stop)
     app.post(ASK, **asking.ASKING)(asking.ask)
     api.install(app)
 
@@ -100,12 +101,18 @@ async def living(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
             await app.state.ingests.end()
 
 
-async def followed(request: Request) -> News:
-    """Take a question in and follow it; what is refused is so before the stream begins."""
+async def followed(request: Request, response: Response) -> News:
+    """Take a question in and follow it; what is refused is so before the stream begins. The header says what stops it."""
     asked, intake = asking.request_in(await received(request)), request.app.state.intake
     if len(asked.questions) != 1:
         raise CommandError("a stream tells of one question", str(len(asked.questions)), f"send one, or many to {ASK}")
-    return News(intake.take_in(asked))
+    news = News(intake.take_in(asked))
+    response.headers["Location"] = f"{STREAM}/{news.asked.id}"
+    return news
+
+
+async def stop(request: Request, question: str) -> None:
+    request.app.state.intake.stop(question)
 
 
 async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[ServerSentEvent]:

@@ -107,8 +107,15 @@ class Intake:
         emit(QueueSeen(len(self.waiting)))
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))
+        asked.work.append(answering)
         answering.add_done_callback(asked.ended)
         return asked
+
+    def stop(self, question: str) -> None:
+        """End the question with this id where it waits or is being answered."""
+        for asked in self.waiting:
+            if asked.id == question:
+                asked.stop()
 
     def _leave(self, asked: Asked) -> None:
         self.waiting.discard(asked)
@@ -142,6 +149,7 @@ class Intake:
             if left <= 0:
                 return LATE
             in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
+            asked.work.append(in_a_run)
             await asyncio.wait([in_a_run, asked.begun], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         if asked.begun.done():
             self.last_begun = time.monotonic()

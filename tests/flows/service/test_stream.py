@@ -174,6 +174,19 @@ def test_who_goes_away_or_does_not_read_ends_nothing_and_a_stream_that_is_silent
         assert kept[1]["cached"]
 
 
+def test_a_question_is_stopped_by_what_its_reply_names(monkeypatch):
+    with model_reads(monkeypatch, weighed, seconds=30) as request, served() as (address, service):
+        with httpx.stream("POST", f"{address}/ask/stream", json=request, timeout=20) as asking:
+            rest = asking.iter_text()
+            next(rest)
+            place = address + asking.headers["Location"]
+            assert httpx.delete(f"{address}/ask/stream/{'0' * 32}").status_code == 204 and len(service.waiting) == 1
+            assert httpx.delete(place).status_code == 204
+            name, told = events_in("".join(rest))[-1]
+        assert name == "error" and told["what"].startswith("the question was stopped") and told["remedy"] == "ask it again"
+        assert not service.waiting and httpx.delete(place).status_code == 204
+
+
 def test_who_reads_slowly_gets_the_newest_and_only_of_his_own_question():
     def tell(asked, event):
         asked_here.set(asked)

@@ -38,22 +38,21 @@ async function* eventsOf(reply) {
 
 async function ask(event) {
   event.preventDefault();
-  const { corpus, question, reader, pages, by } = Object.fromEntries(new FormData(form)), waiting = new AbortController();
+  const { corpus, question, reader, pages, by } = Object.fromEntries(new FormData(form));
   const settings = { ...(by && { reading: { by } }), ...(pages && reader === "flow" && { pages_per_answer: Number(pages) }) };
   const button = form.querySelector("button:not([type])");
   stage.textContent = "asking …";
   error.hidden = draft.hidden = true;
   button.disabled = true;
-  stop.hidden = false;
-  stop.onclick = () => waiting.abort();
   try {
     const body = JSON.stringify({ questions: [question], corpus, reader, settings });
-    const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: waiting.signal });
+    const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    stop.onclick = () => fetch(`${HERE}${reply.headers.get("Location")}`, { method: "DELETE" });
+    stop.hidden = !reply.ok;
     if (!reply.ok) refuse((await reply.json()).error);
     else for await (const [name, value] of eventsOf(reply)) hear[name]?.(value);
-  } catch (problem) {
-    if (!waiting.signal.aborted) refuse(GONE);
-    else refuse({ what: "Nobody waits for the answer now.", remedy: "It is kept when it comes: load this page again." });
+  } catch {
+    refuse(GONE);
   }
   stage.textContent = "";
   button.disabled = false;
