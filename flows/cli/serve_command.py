@@ -3,6 +3,8 @@
 import argparse
 import os
 import signal
+import sys
+from typing import NoReturn
 
 from flows.cli.loading import ended_by_ctrl_c
 from flows.display.output import Output
@@ -10,7 +12,7 @@ from flows.prefect_runs.server import prefect_server
 from flows.service.listening import check_question_settings
 
 
-def serve(arguments: argparse.Namespace, output: Output) -> int:
+def serve(arguments: argparse.Namespace, output: Output) -> NoReturn:
     if arguments.address:
         os.environ["FLOWREADER_ASK_ADDRESS"] = arguments.address
     # Before what takes long: an address that is taken is named at once.
@@ -31,4 +33,6 @@ def serve(arguments: argparse.Namespace, output: Output) -> int:
         declared = RunnerDeployment.from_flow(ask_deployed, name="ask", entrypoint_type=EntrypointType.MODULE_PATH)
         wait_until_ready()
         answer_until_ended(declared, ready, ending=signal.SIGINT)
-    return 0
+    # All has ended in order; of questions that were cut off DuckDB's binding would complain for forty lines.
+    sys.stderr.flush()
+    os._exit(0)

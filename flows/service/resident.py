@@ -108,6 +108,9 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
         cut = threading.Timer(PATIENCE_SECONDS, os._exit, [1])
         cut.daemon = True
         cut.start()
+        # Of each step that is cut off Prefect would say that it crashed.
+        for name in ("prefect.flow_runs", "prefect.task_runs"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         end_all_work()
         loop.call_soon_threadsafe(stopping.set)
 

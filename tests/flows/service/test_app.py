@@ -31,7 +31,9 @@ from tests.hung_corpus import HungCorpus
 
 def intake(room=4, api="http://127.0.0.1:1/api"):
     """The service where Prefect's server is gone, or at another address."""
-    return Intake(RunsHere(PrefectClient(api), "here"), uuid4(), room)
+    # Prefect's own transport would try for a second and a half to reach a server that is gone.
+    prefect = PrefectClient(api, httpx_settings={"transport": httpx.AsyncHTTPTransport()})
+    return Intake(RunsHere(prefect, "here"), uuid4(), room)
 
 
 def client(*, room=4, token="", host="127.0.0.1:4280"):
