@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from tests.asking_worlds import WEIGHT
-from tests.flows.service.test_stream import served
+from tests.flows.service.test_stream import model_reads, served, weighed
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
@@ -53,6 +53,16 @@ def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark
         assert page.run("document.querySelectorAll('#citation-1').length") == 1
         assert not [said for said in page.complaints() if "status of 4" not in said]
         assert all(one.startswith((f"{address}/", "data:")) for one in page.addresses())
+
+
+def test_a_question_is_stopped(chromium, address, monkeypatch):
+    with model_reads(monkeypatch, weighed, seconds=60), chromium.page(address, width=800) as page:
+        page.run(FILL.format("How heavy is an MT-3?"))
+        page.run(SUBMIT)
+        wait_until(lambda: page.run("!document.getElementById('stop').hidden"), 30, lambda: "the button")
+        page.run("document.getElementById('stop').click()")
+        wait_until(lambda: "was stopped" in page.run("document.getElementById('error').innerText"), 20, lambda: page.run(WORDS))
+        assert page.run("document.getElementById('stop').hidden && !document.querySelector('#ask button').disabled")
 
 
 def test_without_script_the_form_leads_to_the_answer_too(chromium, address):
