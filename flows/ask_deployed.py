@@ -24,7 +24,7 @@ from storage.errors import ExpectedError
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
-from storage.runs.answers import UnknownAnswerError, find_answer
+from storage.runs.answers import UnknownAnswerError
 from tasks.asking.request import AskRequest
 from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
@@ -136,12 +136,11 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
 
     A corpus that was removed since has none.
     """
-    location, shown = corpus_location(corpus), []
-    with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
-        present = snapshot.document_ids()
+    shown = []
+    with suppress(UnknownCorpusError), open_for_reading(corpus_location(corpus)) as snapshot:
         for answer_id in answer_ids:
             with suppress(UnknownAnswerError):
-                shown.append(find_answer(location, answer_id, present=present))
+                shown.append(snapshot.answer(answer_id))
     return shown
 
 

@@ -20,7 +20,6 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import TableRow
-from storage.runs.answers import read_answers
 from tasks.asking.request import AskRequest, QuestionError
 from tasks.settings.environment import check_environment
 
@@ -139,7 +138,7 @@ class Corpus:
 
     def _kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:
-            return read_answers(self.location, present=snapshot.document_ids())
+            return snapshot.answers()
 
 
 async def _asked(request: AskRequest) -> list[Answer]:

@@ -67,22 +67,18 @@ async def _answer(request: AskRequest, report_path: Path | None, output: Output)
 
 def answers_list(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.answer_tables import show_answers
-    from storage.runs.answers import read_answers
 
-    location = corpus_location(arguments.corpus)
-    with open_for_reading(location) as snapshot:
-        show_answers(arguments.corpus, read_answers(location, present=snapshot.document_ids()), output)
+    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+        show_answers(arguments.corpus, snapshot.answers(), output)
     return WELL
 
 
 def answers_show(arguments: argparse.Namespace, output: Output) -> int:
     """Show an answer again, without what quotes a document that was removed since."""
     from flows.display.answer_tables import show_answer
-    from storage.runs.answers import find_answer
 
-    location = corpus_location(arguments.corpus)
-    with open_for_reading(location) as snapshot:
-        answer = find_answer(location, arguments.answer, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+        answer = snapshot.answer(arguments.answer)
     show_answer(answer, output, with_question=True)
     return WELL
 
@@ -98,12 +94,10 @@ def report(arguments: argparse.Namespace, output: Output) -> int:
 
 def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
     from storage.artifacts import kept_artifacts
-    from storage.runs.answers import find_answer
     from tasks.report.write import write_report
 
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        answer = find_answer(location, asked_id, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        answer = snapshot.answer(asked_id)
         left_out = write_report(answer, snapshot, kept_artifacts(), path.absolute())
     for reason in left_out:
         output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)

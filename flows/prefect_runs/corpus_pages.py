@@ -25,7 +25,6 @@ from storage.corpus.snapshot import Counts, UnknownCorpusError, open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import DocumentRecord, DocumentState
-from storage.runs.answers import newest_answers
 from tasks.address import address_of, host_and_port
 from tasks.watching.markdown import as_text
 from tasks.watching.page_keys import LINEAGE, answer_key, corpus_key, page_link
@@ -102,11 +101,8 @@ class CorpusNow:
 
 
 def corpus_now(corpus: str) -> CorpusNow:
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        present = snapshot.document_ids()
-        answers = newest_answers(location, ANSWERS_SHOWN, present=present)
-        return CorpusNow(corpus, snapshot.number, snapshot.counts(), tuple(answers))
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        return CorpusNow(corpus, snapshot.number, snapshot.counts(), tuple(snapshot.newest_answers(ANSWERS_SHOWN)))
 
 
 async def renew_corpus_page(corpus: str) -> None:

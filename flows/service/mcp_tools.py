@@ -25,7 +25,6 @@ from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
-from storage.runs.answers import find_answer
 from tasks.asking.request import AskRequest
 from tasks.finding.plan import displayed
 from tasks.ingest.removing import remove_document
@@ -161,9 +160,8 @@ def get_answer(
     answer_id: Annotated[str, Field(description="at least 8 digits")], corpus: Corpus = "", cursor: Cursor = 0
 ) -> CallToolResult:
     """Show a kept answer again, without what quotes a document that was removed since."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        answer = find_answer(location, answer_id, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        answer = snapshot.answer(answer_id)
     return shown_answer(answer_json(answer), cursor)
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from storage.graph.store import GraphStore
     from storage.graph.tables import TableName
     from storage.graph.view import GraphView
+    from storage.records.answers import Answer
 
 KEPT_OUTLINES = 512
 """Documents whose sections are kept for the next question: some 25 each, of half a kilobyte."""
@@ -122,6 +123,24 @@ class Snapshot:
 
     def document_ids(self) -> set[str]:
         return {record.id for record in self.documents()}
+
+    def answers(self) -> list[Answer]:
+        """Return every kept answer, the newest first, without the words of documents that are not here any more."""
+        from storage.runs.answers import read_answers
+
+        return read_answers(self.location, present=self.document_ids())
+
+    def newest_answers(self, most: int) -> list[Answer]:
+        """Return so many of `answers`."""
+        from storage.runs.answers import newest_answers
+
+        return newest_answers(self.location, most, present=self.document_ids())
+
+    def answer(self, asked_id: str) -> Answer:
+        """Return the one of `answers` whose id begins so; raise what `find_answer` does."""
+        from storage.runs.answers import find_answer
+
+        return find_answer(self.location, asked_id, present=self.document_ids())
 
     def find(self, asked: str) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.

@@ -9,7 +9,6 @@ from storage.artifacts import ArtifactStore, kept_artifacts, write_durably
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer, Citation, PagePlace, RankedPage
-from storage.runs.answers import find_answer
 from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
@@ -36,10 +35,9 @@ def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) 
 
 
 def report_of(answer_id: str, corpus: str) -> str:
-    """Return the report of a kept answer, which is found as `find_answer` does."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        answer = find_answer(location, answer_id, present=snapshot.document_ids())
+    """Return the report of a kept answer, which is found as `Snapshot.answer` does."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        answer = snapshot.answer(answer_id)
         return render_report(answer, snapshot, kept_artifacts()).html
 
 

@@ -15,7 +15,6 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
-from storage.runs.answers import find_answer, newest_answers
 from tasks.asking.request import AskRequest
 from tasks.lineage.walk import walk
 from tasks.report.write import report_of
@@ -68,9 +67,8 @@ async def ask(request: Request, key: Key = None) -> Response:
 @router.get("/corpora/{corpus}/answers")
 def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> dict[str, Any]:
     """List the newest answers, in short."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = newest_answers(location, limit, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        found = snapshot.newest_answers(limit)
     short = ("answer_id", "asked", "question", "status", "answer", "reader")
     shown = [answer_json(each) for each in found]
     return {"corpus": corpus, "answers": [{name: each[name] for name in short} for each in shown]}
@@ -79,9 +77,8 @@ def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> 
 @router.get("/corpora/{corpus}/answers/{answer}", responses={200: {"model": Answer}})
 def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
     """Show an answer again, without what quotes a document that was removed since."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        found = snapshot.answer(answer)
     return JSONResponse(answer_json(found))
 
 
@@ -98,9 +95,8 @@ def report(corpus: Corpus, answer: AnswerNamed) -> Response:
 @router.get("/corpora/{corpus}/answers/{answer}/lineage")
 def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
     """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        found = snapshot.answer(answer)
         return walk_json(walk(snapshot, found.answer_id))
 
 

@@ -10,7 +10,6 @@ from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.runs.answers import find_answer
 from tasks.lineage.records import AnswerWalk
 from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
@@ -26,9 +25,8 @@ router = APIRouter(prefix="/answers")
 @router.get("/{answer_id}")
 def answer(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer_id, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        found = snapshot.answer(answer_id)
         evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
     held = [(number, cited) for number, cited in enumerate(found.citations, 1) if evidence.holds(cited.document)]
     return html("answer.html", first=held[0] if held else None, corpus=corpus, **parts_of(found, evidence))
@@ -45,9 +43,8 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
     """Show what `flowreader lineage` says of an answer."""
     from prefect.settings import PREFECT_UI_URL
 
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
-        found = find_answer(location, answer_id, present=snapshot.document_ids())
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        found = snapshot.answer(answer_id)
         walked = walk(snapshot, found.answer_id)
     run = walked.run.run_id if isinstance(walked, AnswerWalk) else ""
     in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""

@@ -19,7 +19,6 @@ from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location, home
 from storage.records.answers import Answer
 from storage.records.documents import DocumentRecord
-from storage.runs.answers import newest_answers
 from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
 from tasks.models.endpoints import EndpointError, chat_endpoint
@@ -97,7 +96,6 @@ def page(
 
 def shown(corpus: str) -> tuple[Sequence[DocumentRecord], Sequence[Answer]]:
     """Return the documents, those that are not ready first, and the newest answers."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
+    with open_for_reading(corpus_location(corpus)) as snapshot:
         records = sorted(snapshot.documents(), key=lambda record: (record.state == "ready", record.name))
-    return records, newest_answers(location, ANSWERS_SHOWN, present={record.id for record in records})
+        return records, snapshot.newest_answers(ANSWERS_SHOWN)

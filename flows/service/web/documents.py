@@ -13,7 +13,6 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, DocumentRecord, Node, Page
-from storage.runs.answers import find_answer
 from tasks.finding.plan import displayed
 from tasks.ingest.removing import remove_document
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
@@ -49,11 +48,10 @@ async def remove(document: str, corpus: str = "default") -> Response:
 @router.get("/{document}/pages/{number}")
 def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
-    location = corpus_location(corpus)
-    with open_for_reading(location) as snapshot:
+    with open_for_reading(corpus_location(corpus)) as snapshot:
         record = snapshot.find(displayed(document))
         found = page_of(snapshot, record, number)
-        citations = cited_on(found, find_answer(location, answer, present=snapshot.document_ids())) if answer else []
+        citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
     picture, why = drawn(record, found)
     return html(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.catalog.removals import note_removals, removal_of
+from storage.corpus.snapshot import open_for_reading
 from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_from_json, answer_json
@@ -28,7 +29,7 @@ from storage.runs.erasing import erase_quotes
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
-from tests.storage.worlds import corpus_in, document_id, graph, record
+from tests.storage.worlds import corpus_in, document_id, graph, record, writing
 
 STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
 REPORT, PAPER = document_id("report"), document_id("paper")
@@ -182,6 +183,17 @@ def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_w
     assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
     assert find_answer(location, partly.answer_id, present={REPORT}) == partly
     assert read_answers(location, present={REPORT, PAPER}) == [answer("report", "paper")]
+
+
+def test_a_snapshot_shows_answers_without_the_words_of_what_it_does_not_hold(location):
+    with writing(location) as corpus:
+        corpus.publish(graphs=[graph("report")], records=[record(graph("report"))])
+    keep(location, answer("report", "paper"))
+    note_removals(location, [removal_of(record(graph("paper"))), removal_of(record(graph("report")))])
+    with open_for_reading(location) as snapshot:
+        (partly,) = snapshot.answers()
+        assert [citation.quote for citation in partly.citations] == ["words of report", ""]
+        assert snapshot.newest_answers(1) == [partly] and snapshot.answer(partly.answer_id[:8]) == partly
 
 
 def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
