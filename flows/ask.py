@@ -38,7 +38,9 @@ NO_SEAT = nullcontext()
 """No seat is waited for."""
 
 
-async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT) -> AsyncGenerator[Answer, None]:
+async def ask(
+    request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT, run_id: str = ""
+) -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
@@ -47,7 +49,7 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
-    another request, nor where its answer is kept.
+    another request, nor where its answer is kept. Of a run of Prefect's the lineage has the `run_id`.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
     one that fails.
@@ -66,7 +68,7 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
                 location,
                 parameters=request.model_dump(mode="json", exclude={"settings"}),
                 settings=request.settings.model_dump(mode="json"),
-                run_id=ASKING + uuid4().hex,
+                run_id=ASKING + (run_id or uuid4().hex),
                 snapshot=lambda: snapshot.number,
             )
             place = held.enter_context(run)

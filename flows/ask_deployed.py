@@ -93,7 +93,7 @@ async def answers_of(request: AskRequest) -> Answers:
     asked = asked_here.get(None) or Asked()
     asked.begun.set_result(None)
     try:
-        async with aclosing(ask(read_locally(request), seats)) as answers:
+        async with aclosing(ask(read_locally(request), seats, flow_run.id or "")) as answers:
             async for answer in answers:
                 asked.given.append(answer)
         shown = [answer_json(answer) for answer in asked.given]

@@ -90,7 +90,7 @@ def test_each_route_takes_what_its_description_allows_and_worse(home, service, m
     assert len(seen) == sum(len(methods) for methods in described.raw_schema["paths"].values())
     wait_until(lambda: not left(), 30, left)
     added = files_in(home.parent) - before
-    kept = ("home/corpora/small/runs/", "home/corpora/small/asked/", "home/calls/")
+    kept = ("home/corpora/small/runs/", "home/corpora/small/asked/", "home/calls/", "home/abilities/")
     assert [name for name in added if not name.startswith(kept)] == []
 
 

@@ -6,12 +6,14 @@ Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it
 import re
 import shutil
 from importlib.resources import files
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
+from tests.deployments.brought_up import brought_up
 from tests.flows.service.test_stream import FACT, model_reads, served
 from tests.scripted_answers import Reader, whole_answer
 from tests.torture.test_service_in_browser import FILL, SUBMIT, WIDER
@@ -54,6 +56,13 @@ def address(home):
             yield address
 
 
+@pytest.fixture
+def everything_up(library, tmp_path):
+    """What `make up` starts, with a home of its own; the environment that says where it is."""
+    with brought_up(shutil.copytree(library, tmp_path / "home"), tmp_path / "log") as running:
+        yield running.environment
+
+
 def choose(page, *files):
     """Have the browser's user choose files to upload."""
     found = page.call("Runtime.evaluate", expression="document.querySelector('[type=file]')")["result"]["objectId"]
@@ -84,7 +93,8 @@ def follow(page, words):
     page.run(f"[...document.querySelectorAll('a')].find((one) => one.innerText === {words!r}).click()")
 
 
-def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, address, home, tmp_path):
+def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, everything_up, tmp_path):
+    address, home = f"http://{everything_up['FLOWREADER_ASK_ADDRESS']}", Path(everything_up["FLOWREADER_HOME"])
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:
         uploaded(page, REPORT, "ready")
         until_says(page, "annual_report.pdf", "16")
@@ -103,7 +113,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
             )
             wait_until(lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "it")
         follow(page, "Where it comes from")
-        until_says(page, "annual_report.pdf", "sha256")
+        until_says(page, "annual_report.pdf", "sha256", "Its run in Prefect's UI")
         page.call("Page.navigate", url=f"{address}/?corpus=small")
         wait_until(lambda: page.run("!!document.getElementById('documents')"), 30, lambda: "the documents")
         follow(page, "annual_report.pdf")

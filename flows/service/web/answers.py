@@ -10,6 +10,7 @@ from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
+from storage.runs.log import ASKING
 from tasks.lineage.records import AnswerWalk
 from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
@@ -46,6 +47,6 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
         walked = walk(snapshot, found.answer_id)
-    run = walked.run.run_id if isinstance(walked, AnswerWalk) else ""
+    run = walked.run.run_id.removeprefix(ASKING) if isinstance(walked, AnswerWalk) else ""
     in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""
     return html("lineage.html", answer=found, corpus=corpus, lines=list(walk_lines(walked)), prefect=in_prefect)
