@@ -1,7 +1,8 @@
 """Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings are titles."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from html import escape
 
 from storage.records.documents import Block, NodeKind, PageParser, ParsedPage
 from tasks.parsing.jobs import NO_PLACE, Job, Reading
@@ -9,6 +10,8 @@ from tasks.parsing.jobs import NO_PLACE, Job, Reading
 HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
 LIST_LINE = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")
+CELL_ENDS = re.compile(r"(?<!\\)\|")
+UNDER_HEADER = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
@@ -40,12 +43,13 @@ def decode_text(data: bytes) -> str:
 
 
 def _markdown_groups(text: str) -> list[str]:
-    """Cut at empty lines and around headings, but not inside a code fence."""
+    """Cut at empty lines and around headings and tables, but not inside a code fence."""
     groups: list[list[str]] = [[]]
     fenced = False
     for line in text.split("\n"):
         opens = bool(FENCE.match(line))
-        if not fenced and (opens or not line.strip() or HEADING.match(line)):
+        begins = bool(groups[-1]) and bool(TABLE_LINE.match(line)) != bool(TABLE_LINE.match(groups[-1][-1]))
+        if not fenced and (opens or begins or not line.strip() or HEADING.match(line)):
             groups.append([])
         if line.strip() or fenced:
             groups[-1].append(line)
@@ -66,7 +70,18 @@ def _block(group: str, *, markdown: bool) -> Block:
         body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
         return Block(kind=NodeKind.CODE, text="\n".join(body), box=NO_PLACE)
     if markdown and len(lines) > 1 and all(TABLE_LINE.match(line) for line in lines):
-        return Block(kind=NodeKind.TABLE, text="\n".join(lines), box=NO_PLACE)
+        return Block(kind=NodeKind.TABLE, text="\n".join(lines), box=NO_PLACE, html=_table(lines))
     if all(LIST_LINE.match(line) for line in lines):
         return Block(kind=NodeKind.LIST, text="\n".join(lines), box=NO_PLACE)
     return Block(kind=NodeKind.PARAGRAPH, text=" ".join(line.strip() for line in lines), box=NO_PLACE)
+
+
+def _table(lines: Sequence[str]) -> str:
+    """Return a table of Markdown as HTML; the row above the line of dashes is its header."""
+    rows = [[cell.replace("\\|", "|").strip() for cell in CELL_ENDS.split(line.strip()[1:-1])] for line in lines]
+    headers = all(map(UNDER_HEADER.fullmatch, rows[1]))
+    if headers:
+        del rows[1]
+    marked = [("th" if headers and number == 0 else "td", row) for number, row in enumerate(rows)]
+    cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in marked)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

@@ -3,6 +3,7 @@
 import pytest
 
 from storage.records.documents import NodeKind
+from tasks.algorithms.layout.tables import Table, read_html
 from tasks.parsing.jobs import Job
 from tasks.parsing.plain import decode_text, read_markdown, read_plain
 
@@ -46,6 +47,20 @@ def test_markdown_has_titles_code_tables_and_lists(tmp_path):
         (NodeKind.TABLE, "| a | b |\n|---|---|\n| 1 | 2 |", None),
         (NodeKind.LIST, "1. x\n2. y", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows", "header_rows"),
+    [
+        ("| a | b |\n|:--|--:|\n| 1 \\| 2 | <x> |", (("a", "b"), ("1 | 2", "<x>")), 1),
+        ("| Bolt | Torque |\n| - | - |\n| M6 | 10 |\n| M8 | 25 |", (("Bolt", "Torque"), ("M6", "10"), ("M8", "25")), 1),
+        ("|1|2|\n|3|4|", (("1", "2"), ("3", "4")), 0),
+    ],
+)
+def test_a_table_of_markdown_has_cells_wherever_it_stands(tmp_path, lines, rows, header_rows):
+    before, table, after = blocks_of(tmp_path, f"Words before\n{lines}\nand after", read_markdown)
+    assert (before.text, after.text) == ("Words before", "and after")
+    assert read_html(table.html) == Table(rows, header_rows) and table.text == lines
 
 
 def test_an_open_fence_ends_with_the_text(tmp_path):
