@@ -7,14 +7,14 @@ from functools import partial
 from deployments.children import say_ready
 from deployments.declared import declared_deployment
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
-from flows.service.resident import answer_until_ended
+from flows.service.resident import answer_until_ended, leave
 from storage.errors import ExpectedError
 from tasks.settings.environment import check_environment
 from tasks.watching.json_log import LogFileError
 
 
 def main() -> int:
-    """Answer until SIGTERM; return 1 where the service cannot begin."""
+    """Answer until SIGTERM, and end the process; return 1 where the service cannot begin."""
     try:
         check_environment()
         require_configured_server(START_SECONDS)
@@ -22,7 +22,7 @@ def main() -> int:
     except (ExpectedError, LogFileError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    return 0
+    return leave()
 
 
 if __name__ == "__main__":

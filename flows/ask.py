@@ -49,7 +49,7 @@ async def ask(
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
-    another request, nor where its answer is kept. Of a run of Prefect's the lineage has the `run_id`.
+    another request, nor where its answer is kept. `run_id` is that of the Prefect run, which lineage is to name.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
     one that fails.

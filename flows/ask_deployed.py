@@ -51,7 +51,7 @@ class Asked:
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.id = uuid4().hex
-        self.work: list[asyncio.Task[None]] = []
+        self.tasks: list[asyncio.Task[None]] = []
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
         self.given: list[Answer] = []
@@ -76,7 +76,7 @@ class Asked:
 
     def stop(self) -> None:
         """End it at its next await; what has ended stays as it is."""
-        for task in self.work:
+        for task in self.tasks:
             task.cancel()
 
     def ended(self, answering: "asyncio.Task[None]") -> None:

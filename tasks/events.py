@@ -105,12 +105,13 @@ class QueueSeen:
 
 
 class Refusal(StrEnum):
-    """Why: no room; another token, or none; a name of the web; what was asked; the service itself."""
+    """Why: no room; another token, or none; a name of the web; what was asked; a stop; the service's troubles."""
 
     FULL = "full"
     TOKEN = "token"
     HOST = "host"
     REQUEST = "request"
+    STOPPED = "stopped"
     CANNOT = "cannot"
 
 

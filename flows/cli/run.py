@@ -7,15 +7,13 @@ from typing import Any, cast
 from flows.cli.loading import ended_by_ctrl_c
 from flows.display.output import STOPPED
 from flows.prefect_runs.interruption import ended
-from flows.prefect_runs.server import prefect_server
+from flows.prefect_runs.server import prefect_server, send_last_events
 from storage.records.evaluations import Evaluation
 from storage.system import bound_arenas
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.report import IngestReport
 from tasks.ingest.request import EvolveRequest, ReadingRequest
 from tasks.parsing.supervisor import CHILDREN
-
-DRAIN_SECONDS = 5.0
 
 
 class RunEndedError(RuntimeError):
@@ -39,7 +37,6 @@ def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow ta
         # What takes seconds to load is loaded while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401
-        from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun, FailedRun
 
         flow = pkgutil.resolve_name(named)
@@ -51,6 +48,5 @@ def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow ta
         except FailedRun as error:
             raise RunEndedError(str(error)) from error
         finally:
-            # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
-            EventsWorker.drain_all(timeout=DRAIN_SECONDS)
+            send_last_events()
             ended()

@@ -3,7 +3,6 @@
 import argparse
 import os
 import signal
-import sys
 from typing import NoReturn
 
 from flows.cli.loading import ended_by_ctrl_c
@@ -28,11 +27,9 @@ def serve(arguments: argparse.Namespace, output: Output) -> NoReturn:
         from prefect.types.entrypoint import EntrypointType
 
         from flows.ask_deployed import ask_deployed
-        from flows.service.resident import answer_until_ended
+        from flows.service.resident import answer_until_ended, leave
 
         declared = RunnerDeployment.from_flow(ask_deployed, name="ask", entrypoint_type=EntrypointType.MODULE_PATH)
         wait_until_ready()
         answer_until_ended(declared, ready, ending=signal.SIGINT)
-    # All has ended in order; of questions that were cut off DuckDB's binding would complain for forty lines.
-    sys.stderr.flush()
-    os._exit(0)
+    leave()

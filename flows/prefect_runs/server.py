@@ -31,6 +31,8 @@ POLL_SECONDS = 0.1
 CONFIGURED_SECONDS = 5.0
 """A server that the user named is up, or it is not."""
 
+DRAIN_SECONDS = 5.0
+
 SERVER_BYTES = 20_000_000
 """Its database with a write-ahead log, and what it says."""
 
@@ -109,16 +111,25 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             start_new_session=True,
         )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+    # It has no UI: nothing is to lead there.
+    os.environ["PREFECT_UI_URL"] = ""
     try:
         yield lambda: _wait_until_ready(server, port, log_path)
     finally:
-        del os.environ["PREFECT_API_URL"]
+        del os.environ["PREFECT_API_URL"], os.environ["PREFECT_UI_URL"]
         server.terminate()
         try:
             server.wait(timeout=5)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def send_last_events() -> None:
+    """Have Prefect send its last events: its own thread would wait for ever for a server that is gone."""
+    from prefect.events.worker import EventsWorker
+
+    EventsWorker.drain_all(timeout=DRAIN_SECONDS)
 
 
 def require_configured_server(patience_seconds: float = 0.0) -> None:

@@ -54,7 +54,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     site.install(app)
     app.include_router(openai_protocol.router, include_in_schema=False)
     app.post(STREAM, response_class=EventSourceResponse, include_in_schema=False)(tell)
-    app.delete(f"{STREAM}/{{question}}", status_code=204, include_in_schema=False)(stop)
+    app.delete(f"{STREAM}/{{question_id}}", status_code=204, include_in_schema=False)(stop)
     app.post(ASK, **asking.ASKING)(asking.ask)
     api.install(app)
 
@@ -111,8 +111,8 @@ async def followed(request: Request, response: Response) -> News:
     return news
 
 
-async def stop(request: Request, question: str) -> None:
-    request.app.state.intake.stop(question)
+async def stop(request: Request, question_id: str) -> None:
+    request.app.state.intake.stop(question_id)
 
 
 async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[ServerSentEvent]:

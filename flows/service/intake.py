@@ -13,7 +13,7 @@ import httpx
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
-from prefect.states import Cancelled, Crashed
+from prefect.states import Crashed
 
 from flows.ask_deployed import (
     Answers,
@@ -28,7 +28,7 @@ from flows.ask_deployed import (
 )
 from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
-from flows.service.runs_here import ELSEWHERE, RunsHere, in_short
+from flows.service.runs_here import RunsHere, in_short, state_after
 from storage.codec import without_sign_in
 from tasks.asking.request import AskRequest
 from tasks.events import QueueSeen, emit
@@ -107,14 +107,14 @@ class Intake:
         emit(QueueSeen(len(self.waiting)))
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))
-        asked.work.append(answering)
+        asked.tasks.append(answering)
         answering.add_done_callback(asked.ended)
         return asked
 
-    def stop(self, question: str) -> None:
-        """End the question with this id where it waits or is being answered."""
+    def stop(self, question_id: str) -> None:
+        """End the question where it waits or is being answered."""
         for asked in self.waiting:
-            if asked.id == question:
+            if asked.id == question_id:
                 asked.stop()
 
     def _leave(self, asked: Asked) -> None:
@@ -149,7 +149,7 @@ class Intake:
             if left <= 0:
                 return LATE
             in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
-            asked.work.append(in_a_run)
+            asked.tasks.append(in_a_run)
             await asyncio.wait([in_a_run, asked.begun], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         if asked.begun.done():
             self.last_begun = time.monotonic()
@@ -158,20 +158,20 @@ class Intake:
         return why_not(in_a_run)
 
     async def _answer_in_a_run(self, request: AskRequest, asked: Asked) -> None:
-        run = await self._created(request)
+        run = await self._created(request, asked)
         asked.run_id = run.id
         await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
-    async def _created(self, request: AskRequest) -> FlowRun:
+    async def _created(self, request: AskRequest, asked: Asked) -> FlowRun:
         while True:
             try:
-                return await self._create(request)
+                return await self._create(request, asked)
             except PrefectHTTPStatusError as error:
                 # SQLite under a server that is not ours refuses one of two writers; Prefect's client has waited a moment.
                 if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     raise
 
-    async def _create(self, request: AskRequest) -> FlowRun:
+    async def _create(self, request: AskRequest, asked: Asked) -> FlowRun:
         creating = asyncio.get_running_loop().create_task(
             self.runs.created(
                 ask_deployed,
@@ -186,12 +186,12 @@ class Intake:
         try:
             return await asyncio.shield(creating)
         except asyncio.CancelledError:
-            self.runs.begin(self._called_off(creating))
+            self.runs.begin(self._called_off(creating, asked))
             raise
 
-    async def _called_off(self, creating: "asyncio.Future[FlowRun]") -> None:
+    async def _called_off(self, creating: "asyncio.Future[FlowRun]", asked: Asked) -> None:
         """Settle the run that the server makes all the same, when it is slow to reply."""
-        self.runs.settle((await creating).id, Cancelled(message=ELSEWHERE))
+        self.runs.settle((await creating).id, state_after(None, asked))
 
     async def answer_run(self, run: FlowRun) -> None:
         """Answer a run that the form or `run_deployment` asked for."""

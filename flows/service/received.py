@@ -114,7 +114,7 @@ REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]]
     FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
     WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": 'Basic realm="FlowReader"'}),
     WrongHostError: (Refusal.HOST, 400, None),
-    QuestionStoppedError: (Refusal.CANNOT, 503, None),
+    QuestionStoppedError: (Refusal.STOPPED, 503, None),
     SameKeyError: (Refusal.REQUEST, 409, None),
 }
 """Why a question is refused, the status and the headers; of other errors `_kind` decides.

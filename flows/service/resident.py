@@ -9,12 +9,14 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import FrameType
+from typing import NoReturn
 
 import anyio.abc
 import httpx
@@ -33,6 +35,7 @@ from websockets.exceptions import WebSocketException
 
 from flows.ask_deployed import AT_ONCE
 from flows.prefect_runs.interruption import end_all_work
+from flows.prefect_runs.server import send_last_events
 from flows.service.app import web_app
 from flows.service.intake import Intake, say
 from flows.service.listening import address, listen, required_token, room
@@ -93,6 +96,9 @@ AGAIN_SECONDS = "0.2"
 NEWS_SECONDS = 30.0
 """The same trouble is said once, and again where all was well for so long."""
 
+CUT_OFF = "Execution was cancelled by the runtime environment"
+"""What Prefect says of a step whose run was cancelled."""
+
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
 
@@ -108,20 +114,28 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
         cut = threading.Timer(PATIENCE_SECONDS, os._exit, [1])
         cut.daemon = True
         cut.start()
-        # Of each step that is cut off Prefect would say that it crashed.
-        for name in ("prefect.flow_runs", "prefect.task_runs"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
         end_all_work()
         loop.call_soon_threadsafe(stopping.set)
 
     # A dozen lines a question, which the server would keep: the run shows its tasks.
     logging.getLogger("prefect.task_runs").setLevel(logging.WARNING)
+    # Nor does a step crash because its question was stopped.
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        logging.getLogger(name).addFilter(lambda record: CUT_OFF not in record.getMessage())
     host, port = address()
     listening, token = listen(host, port), required_token(host)
     signal.signal(ending, end)
     with watched(), ThreadPoolExecutor(max_workers=1) as other:
         # In the main thread Prefect and the web server would answer signals themselves.
         other.submit(loop.run_until_complete, serve(listening, token, stopping, declared, ready)).result()
+        send_last_events()
+
+
+def leave() -> NoReturn:
+    """End the process, now that all has ended in order: of questions that were cut off DuckDB would complain at length."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 async def serve(

@@ -131,7 +131,7 @@ class Snapshot:
         return read_answers(self.location, present=self.document_ids())
 
     def newest_answers(self, most: int) -> list[Answer]:
-        """Return so many of `answers`."""
+        """Return so many of `answers`, the newest."""
         from storage.runs.answers import newest_answers
 
         return newest_answers(self.location, most, present=self.document_ids())

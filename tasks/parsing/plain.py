@@ -1,27 +1,28 @@
-"""Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings are titles."""
+"""Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings, tables and code are what they look like."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from storage.records.documents import Block, NodeKind, PageParser, ParsedPage
 from tasks.parsing.jobs import NO_PLACE, Job, Reading
 
-HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 LIST_LINE = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
-TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")
-CELL_ENDS = re.compile(r"(?<!\\)\|")
-UNDER_HEADER = re.compile(r":?-+:?")
-FENCE = re.compile(r"\s*(?:```|~~~)")
+NEW_LINE = re.compile(r"<br\s*/?>", re.I)
+TABLE_PARTS = ("tr", "th", "td")
 
 
 def read_plain(job: Job) -> Reading:
-    groups = re.split(r"\n\s*\n", decode_text(job.source.read_bytes()))
-    return one_page(_block(group, markdown=False) for group in groups if group.strip())
+    return one_page(blocks_of(decode_text(job.source.read_bytes())))
 
 
 def read_markdown(job: Job) -> Reading:
-    return one_page(_block(group, markdown=True) for group in _markdown_groups(decode_text(job.source.read_bytes())))
+    return one_page(markdown_blocks(decode_text(job.source.read_bytes())))
 
 
 def one_page(blocks: Iterable[Block]) -> Reading:
@@ -42,46 +43,48 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
 
 
-def _markdown_groups(text: str) -> list[str]:
-    """Cut at empty lines and around headings and tables, but not inside a code fence."""
-    groups: list[list[str]] = [[]]
-    fenced = False
-    for line in text.split("\n"):
-        opens = bool(FENCE.match(line))
-        begins = bool(groups[-1]) and bool(TABLE_LINE.match(line)) != bool(TABLE_LINE.match(groups[-1][-1]))
-        if not fenced and (opens or begins or not line.strip() or HEADING.match(line)):
-            groups.append([])
-        if line.strip() or fenced:
-            groups[-1].append(line)
-        if not fenced and HEADING.match(line):
-            groups.append([])
-        if opens and fenced:
-            groups.append([])
-        fenced = fenced != opens
-    return ["\n".join(group) for group in groups if group]
+def blocks_of(text: str) -> Iterator[Block]:
+    """Yield the paragraphs and lists of plain text."""
+    for group in re.split(r"\n\s*\n", text):
+        lines = group.strip("\n").split("\n")
+        if not group.strip():
+            continue
+        if all(LIST_LINE.match(line) for line in lines):
+            yield Block(kind=NodeKind.LIST, text="\n".join(lines), box=NO_PLACE)
+        else:
+            yield Block(kind=NodeKind.PARAGRAPH, text=" ".join(line.strip() for line in lines), box=NO_PLACE)
 
 
-def _block(group: str, *, markdown: bool) -> Block:
-    lines = group.strip("\n").split("\n")
-    heading = HEADING.match(lines[0]) if markdown else None
-    if heading:
-        return Block(kind=NodeKind.TITLE, text=heading[2], box=NO_PLACE, level=len(heading[1]))
-    if markdown and FENCE.match(lines[0]):
-        body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
-        return Block(kind=NodeKind.CODE, text="\n".join(body), box=NO_PLACE)
-    if markdown and len(lines) > 1 and all(TABLE_LINE.match(line) for line in lines):
-        return Block(kind=NodeKind.TABLE, text="\n".join(lines), box=NO_PLACE, html=_table(lines))
-    if all(LIST_LINE.match(line) for line in lines):
-        return Block(kind=NodeKind.LIST, text="\n".join(lines), box=NO_PLACE)
-    return Block(kind=NodeKind.PARAGRAPH, text=" ".join(line.strip() for line in lines), box=NO_PLACE)
+def markdown_blocks(text: str) -> Iterator[Block]:
+    """Yield the headings, tables and code of Markdown, and what stands between them as plain text."""
+    from markdown_it import MarkdownIt
+
+    lines = text.split("\n")
+    # A line under a text makes no heading of it, for front matter ends with one; and words of references would be left out.
+    tokens = MarkdownIt("commonmark").enable("table").disable(["lheading", "reference"]).parse(text)
+    for place, token in enumerate(tokens):
+        if token.level or token.map is None:
+            continue
+        source = "\n".join(lines[slice(*token.map)]).strip("\n")
+        match token.type:
+            case "heading_open":
+                yield Block(kind=NodeKind.TITLE, text=tokens[place + 1].content, box=NO_PLACE, level=int(token.tag[1:]))
+            case "fence":
+                yield Block(kind=NodeKind.CODE, text=token.content.rstrip("\n"), box=NO_PLACE)
+            case "table_open":
+                parts = list(takewhile(lambda part: part.type != "table_close", tokens[place:]))
+                yield Block(kind=NodeKind.TABLE, text=source, box=NO_PLACE, html=_table(parts))
+            case _:
+                yield from blocks_of(source)
 
 
-def _table(lines: Sequence[str]) -> str:
-    """Return a table of Markdown as HTML; the row above the line of dashes is its header."""
-    rows = [[cell.replace("\\|", "|").strip() for cell in CELL_ENDS.split(line.strip()[1:-1])] for line in lines]
-    headers = all(map(UNDER_HEADER.fullmatch, rows[1]))
-    if headers:
-        del rows[1]
-    marked = [("th" if headers and number == 0 else "td", row) for number, row in enumerate(rows)]
-    cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in marked)
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+def _table(tokens: Sequence["Token"]) -> str:
+    """Return a table as HTML, with the words of its cells as they are."""
+    parts = []
+    for token in tokens:
+        if token.type == "inline":
+            words = (" " if NEW_LINE.fullmatch(part.content) else part.content for part in token.children or ())
+            parts.append(escape("".join(words)))
+        elif token.tag in TABLE_PARTS:
+            parts.append(f"<{'/' if token.nesting < 0 else ''}{token.tag}>")
+    return f"<table>{''.join(parts)}</table>"

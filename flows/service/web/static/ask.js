@@ -47,7 +47,8 @@ async function ask(event) {
   try {
     const body = JSON.stringify({ questions: [question], corpus, reader, settings });
     const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    stop.onclick = () => fetch(`${HERE}${reply.headers.get("Location")}`, { method: "DELETE" });
+    stop.onclick = () => { stop.disabled = true; fetch(`${HERE}${reply.headers.get("Location")}`, { method: "DELETE" }).catch(() => refuse(GONE)); };
+    stop.disabled = false;
     stop.hidden = !reply.ok;
     if (!reply.ok) refuse((await reply.json()).error);
     else for await (const [name, value] of eventsOf(reply)) hear[name]?.(value);
