@@ -186,6 +186,7 @@ async def served(client):
         "news": await news_of(intake.take_in(AskRequest(questions=(TORQUE,), corpus="small", reader="top-k"))),
         "http nobody": await error_of(by_http("!")),
         "cancelled": await cancelled(client, intake.ask(AskRequest(questions=("How far?",), corpus="far"))),
+        "stopped": await stopped(intake),
     }
     again = await client.create_flow_run_from_deployment(
         deployment, parameters={"request": {"questions": [WEIGHT], "corpus": "small"}}
@@ -203,6 +204,7 @@ async def served(client):
         "returned": await (await client.read_flow_run(again.id)).state.aresult(),
         "tasks": await states_of_tasks(client, again.id),
     }
+    told["lineage"] = [path.stem for path in corpus_location("small").runs.glob("ask-*.jsonl")]
     told["told of suspension"] = len(told_of_suspension)
     told["pages of runs"] = {page.key: str(page.flow_run_id) for page in await client.read_artifacts()}
     return told
@@ -232,6 +234,22 @@ async def cancelled(client, asking):
     told = [await waiting, time.monotonic() - began]
     disk.end()
     shutil.rmtree(corpus_location("far").folder)
+    return told
+
+
+async def stopped(intake):
+    """Return what comes of a question that is stopped at a corpus that hangs, and of one whose run is being created."""
+    from tasks.asking.request import AskRequest
+
+    disk, near = HungCorpus("near"), intake.take_in(AskRequest(questions=("How near?",), corpus="near"))
+    await disk.asked()
+    early = intake.take_in(AskRequest(questions=("How early?",), corpus="small"))
+    await asyncio.sleep(0.002)
+    for asked in (near, early):
+        intake.stop(asked.id)
+    told = [await error_of(asked.waited_for()) for asked in (near, early)]
+    disk.end()
+    shutil.rmtree(corpus_location("near").folder)
     return told
 
 

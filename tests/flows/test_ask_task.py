@@ -36,15 +36,18 @@ def test_the_report_of_an_answer_goes_with_a_document_that_it_shows(deployed):
 def test_a_question_over_http_is_a_run_with_its_name_and_tags_and_keeps_no_result(deployed):
     (answer,) = deployed["http"]
     assert answer["status"] == "evidence" and answer["reader"] == "top-k"
-    flow, state, _message, _id = deployed["served"][answer["question"]]
+    flow, state, _message, run_id = deployed["served"][answer["question"]]
     assert (flow, state) == ("ask", "Completed")
+    assert f"ask-{run_id}" in deployed["lineage"]
     assert ["small", "top-k"] in [tags for name, tags in deployed["runs"] if name == answer["question"]]
     assert deployed["http nobody"].startswith("QuestionError: the question '!' holds no word")
 
 
 def test_who_follows_a_question_hears_of_it_although_its_steps_are_tasks_of_a_run(deployed):
     news, notes = deployed["news"]
-    assert len(news) == 1 and news[0].startswith("found ") and not any("without Prefect" in note for note in notes)
+    # On a busy machine it waits for its turn.
+    (found,) = [words for words in news if words != "waiting"]
+    assert found.startswith("found ") and not any("without Prefect" in note for note in notes)
 
 
 def test_the_pages_are_a_run_of_their_own_and_stand_with_the_run_that_answered(deployed):
@@ -65,6 +68,12 @@ def test_a_question_that_is_cancelled_ends_soon_and_says_so(deployed):
     assert error.startswith("QuestionStoppedError: the question was stopped: somebody cancelled it") and seconds < 10
     run = deployed["served"]["How far?"]
     assert run[1:3] == ["Cancelled", "stopped; what was answered is kept"]
+
+
+def test_a_question_that_is_stopped_says_so_and_so_does_its_run(deployed):
+    assert all(error.startswith("QuestionStoppedError: the question was stopped") for error in deployed["stopped"])
+    runs = [deployed["served"][name] for name in ("How near?", "How early?") if name in deployed["served"]]
+    assert [run[1:3] for run in runs] == [["Cancelled", "stopped; what was answered is kept"]] * len(runs) and runs
 
 
 def test_what_a_killed_service_had_at_work_is_crashed_when_it_is_up_again_and_nothing_of_another(deployed):
