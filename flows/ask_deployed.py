@@ -144,7 +144,8 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
     return shown
 
 
-@flow(name="ask-pages", persist_result=False)
+# With a storage named, although nothing is stored: for its default Prefect would ask its server, and block the event loop.
+@flow(name="ask-pages", persist_result=False, result_storage=reports_folder())
 async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) -> None:
     """Make the report on the disk, the page and the lineage of kept answers; the pages stand with the run that answered."""
     made_for = run or UUID(flow_run.id)

@@ -153,7 +153,7 @@ async def news_of(asked):
 
 async def served(client):
     """Tell what came of questions to the query service: from the form, by HTTP, and of one that is cancelled."""
-    from prefect import flow_engine
+    from prefect import flow_engine, results
     from prefect.client.schemas.actions import WorkPoolCreate
 
     from deployments.declared import declared_deployment
@@ -167,7 +167,8 @@ async def served(client):
     await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
     deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
     intake = Intake(RunsHere(client, "here"), deployment, room=4)
-    told_of_suspension = []
+    told_of_suspension, asked_for_storage = [], []
+    results._read_server_default_result_storage_block_id = lambda: asked_for_storage.append(None)
     flow_engine.observe_flow_run_suspension = lambda *run: told_of_suspension.append(run) or nullcontext()
 
     async def from_the_form(*questions):
@@ -205,7 +206,7 @@ async def served(client):
         "tasks": await states_of_tasks(client, again.id),
     }
     told["lineage"] = [path.stem for path in corpus_location("small").runs.glob("ask-*.jsonl")]
-    told["told of suspension"] = len(told_of_suspension)
+    told["blocked"] = [len(told_of_suspension), len(asked_for_storage)]
     told["pages of runs"] = {page.key: str(page.flow_run_id) for page in await client.read_artifacts()}
     return told
 
