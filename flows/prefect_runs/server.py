@@ -4,6 +4,7 @@ Prefect's own temporary server outlives a killed parent; this one asks the kerne
 flow is being imported.
 """
 
+import asyncio
 import contextlib
 import ctypes
 import json
@@ -55,6 +56,9 @@ QUIET = {
     # LanceDB's index builder warns of what it copes with: clusters that stay empty where texts are alike.
     "LANCEDB_LOG": "warn,lance_index::vector::kmeans=error,lance::index::vector::builder=error",
 }
+WRITERS = 8
+"""Transactions of a server of ours that write or wait to, at most."""
+
 QUEUES = ("EventsWorker", "APILogWorker")
 """Threads of Prefect that send events and logs: at the end of a run they warn of what is still to be sent, and send it."""
 
@@ -179,17 +183,20 @@ def let_writers_wait() -> None:
     """Have transactions of a server of ours wait until another has ended, in no order, where SQLite is under it.
 
     Prefect begins most of them as readers; one that writes later, when another has written in between, SQLite refuses, and the
-    server answers with 503.
+    server answers with 503. So many may have a connection of its fifteen: one that writes may need a second, to read.
     """
     from prefect.server.database.configurations import SQLITE_BEGIN_MODE, AioSqliteConfiguration
     from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
+
+    rooms: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
 
     @contextlib.asynccontextmanager
     async def begin_transaction(
         _self: AioSqliteConfiguration, session: AsyncSession, with_for_update: bool = False
     ) -> AsyncIterator[AsyncSessionTransaction]:
-        token = SQLITE_BEGIN_MODE.set("IMMEDIATE")
-        async with session.begin() as transaction:
+        room = rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(WRITERS))
+        async with room, session.begin() as transaction:
+            token = SQLITE_BEGIN_MODE.set("IMMEDIATE")
             try:
                 # It takes the lock. What is read meanwhile in sessions of their own must not wait for it.
                 await session.connection()

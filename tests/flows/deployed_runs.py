@@ -275,7 +275,7 @@ async def written_together(client):
     (run,) = await client.read_flow_runs(limit=1)
     # Prefect's own client would ask again.
     async with httpx.AsyncClient(base_url=client.api_url, timeout=100) as plain:
-        writing = [plain.post("flow_runs/", json={"flow_id": str(run.flow_id)}) for _ in range(12)]
+        writing = [plain.post("flow_runs/", json={"flow_id": str(run.flow_id)}) for _ in range(40)]
         pausing = plain.patch("work_pools/flowreader-questions/queues/default", json={"is_paused": True})
         return [reply.status_code for reply in await asyncio.gather(*writing, pausing)]
 
