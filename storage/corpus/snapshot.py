@@ -121,26 +121,27 @@ class Snapshot:
         with self._connection.cursor() as own:
             return own.execute(query, parameters).fetchall()
 
-    def document_ids(self) -> set[str]:
-        return {record.id for record in self.documents()}
+    @cached_property
+    def _present(self) -> set[str]:
+        return {record.id for record in self._documents}
 
     def answers(self) -> list[Answer]:
         """Return every kept answer, the newest first, without the words of documents that are not here any more."""
         from storage.runs.answers import read_answers
 
-        return read_answers(self.location, present=self.document_ids())
+        return read_answers(self.location, present=self._present)
 
     def newest_answers(self, most: int) -> list[Answer]:
         """Return so many of `answers`, the newest."""
         from storage.runs.answers import newest_answers
 
-        return newest_answers(self.location, most, present=self.document_ids())
+        return newest_answers(self.location, most, present=self._present)
 
     def answer(self, asked_id: str) -> Answer:
         """Return the one of `answers` whose id begins so; raise what `find_answer` does."""
         from storage.runs.answers import find_answer
 
-        return find_answer(self.location, asked_id, present=self.document_ids())
+        return find_answer(self.location, asked_id, present=self._present)
 
     def find(self, asked: str) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
