@@ -120,7 +120,7 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
     # A dozen lines a question, which the server would keep: the run shows its tasks.
     logging.getLogger("prefect.task_runs").setLevel(logging.WARNING)
     # Nor does a step crash because its question was stopped.
-    for name in ("prefect.flow_runs", "prefect.task_runs"):
+    for name in ("prefect.engine", "prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(name).addFilter(lambda record: CUT_OFF not in record.getMessage())
     host, port = address()
     listening, token = listen(host, port), required_token(host)
