@@ -42,6 +42,7 @@ from tasks.models.endpoints import (
     chosen_model,
     embedding_endpoint,
     same_model,
+    with_rater,
 )
 from tasks.models.faults import without_key
 from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable
@@ -78,7 +79,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """All that was looked at of one server, which is `chat`, `local model` or `embeddings`."""
+    """All that was looked at of one server, which is `chat`, `rater`, `local model` or `embeddings`."""
 
     server: str
     address: str
@@ -103,7 +104,7 @@ NO_DUTIES = DutyForms()
 def check_models(duties: DutyForms = NO_DUTIES) -> list[Checkup]:
     """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
 
-    Each chat model fills in each form of the `duties` once.
+    Each chat model fills in each form of the `duties` once; what rates pages has no other duty.
 
     Raise EndpointError where none is named.
     """
@@ -114,6 +115,8 @@ def check_models(duties: DutyForms = NO_DUTIES) -> list[Checkup]:
             "set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
         )
     checkups = [_chat_checkup("chat", chat, duties)] if chat else []
+    if chat and (rater := with_rater(chat).rater):
+        checkups.append(_chat_checkup("rater", rater, NO_DUTIES))
     if local_model_is_named():
         checkups.append(_local_checkup(duties))
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
@@ -132,9 +135,14 @@ def _local_checkup(duties: DutyForms) -> Checkup:
 
 
 def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> Checkup:
-    """Return the checkup without the API key, whatever the server repeated."""
-    shown = [ServerCheck(check.check, without_key(check.found, endpoint), without_key(check.remedy, endpoint)) for check in checks]
-    return Checkup(server, endpoint.base_url, tuple(shown))
+    """Return the checkup without the API key, whatever the server repeated, and with the variables of this server."""
+
+    def shown(text: str) -> str:
+        own = text.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_") if server == "rater" else text
+        return without_key(own, endpoint)
+
+    told = (ServerCheck(each.check, shown(each.found), shown(each.remedy)) for each in checks)
+    return Checkup(server, endpoint.base_url, tuple(told))
 
 
 def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:

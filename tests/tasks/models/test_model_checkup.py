@@ -152,6 +152,18 @@ def test_without_a_model_nothing_else_is_asked(look):
     assert "2 models: a, b" in checks["model"].found and "FLOWREADER_CHAT_MODEL" in checks["model"].remedy
 
 
+def test_what_rates_pages_is_looked_at_too_by_its_own_variables(look, monkeypatch):
+    with well_chat(models=("reads", "rates")) as server:
+        look("CHAT", server, model="reads")
+        monkeypatch.setenv("FLOWREADER_RATER_MODEL", "rates")
+        chat, rater = check_models()
+        assert (chat.server, rater.server, rater.address) == ("chat", "rater", server.base_url) and not rater.wrong
+        assert [check.found for check in rater.checks if check.check == "model"] == ["rates"]
+        monkeypatch.setenv("FLOWREADER_RATER_MODEL", "tares")
+        (finding,) = check_models()[1].wrong
+    assert "no model 'tares'" in finding.found and "FLOWREADER_RATER_MODEL" in finding.remedy
+
+
 @pytest.mark.parametrize(("kind", "serve"), [("CHAT", well_chat), ("EMBED", embedding_server)])
 def test_nobody_there_and_a_refused_key_are_one_finding_and_the_key_is_never_shown(look, kind, serve):
     with serve(api_key="sk-right") as server:
