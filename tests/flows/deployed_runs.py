@@ -26,6 +26,14 @@ async def ran(called):
     return {"state": state.name, "message": state.message or "", "returned": json.loads(json.dumps(returned, default=repr))}
 
 
+async def eventually(look, is_whole):
+    """Return what is found once it is whole, or as it is after a minute: the server learns of tasks by events, in its own time."""
+    deadline = time.monotonic() + 60
+    while not is_whole(found := await look()) and time.monotonic() < deadline:
+        await asyncio.sleep(0.5)
+    return found
+
+
 async def pages(client):
     return {
         page.key: [page.type, page.data, page.description]
@@ -87,14 +95,15 @@ async def tried_again(client):
             await shaky.submit()
         return flow_run.id, [[record.attempts, record.error] for record in done]
 
+    async def states():
+        tasks = await client.read_task_runs(flow_run_filter=FlowRunFilter(id={"any_": [run_id]}))
+        told = [await client._client.get("/task_run_states/", params={"task_run_id": str(task.id)}) for task in tasks]
+        return {task.task_key: [state["name"] for state in each.json()] for task, each in zip(tasks, told, strict=True)}
+
     steps.RETRY_SECONDS = 0.05
     run_id, recorded = await run()
-    deadline, states = time.monotonic() + 20, []
-    while time.monotonic() < deadline and "Completed" not in [state["name"] for state in states]:
-        await asyncio.sleep(0.5)
-        for task_run in await client.read_task_runs(flow_run_filter=FlowRunFilter(id={"any_": [run_id]})):
-            states = (await client._client.get("/task_run_states/", params={"task_run_id": str(task_run.id)})).json()
-    return {"recorded": recorded, "states": [state["name"] for state in states], "key": task_run.task_key}
+    ((key, names),) = (await eventually(states, lambda found: any("Completed" in each for each in found.values()))).items()
+    return {"recorded": recorded, "states": names, "key": key}
 
 
 async def limited(client):
@@ -129,11 +138,12 @@ async def limited(client):
         ):
             await asyncio.gather(alone("one"), alone("other"))
 
+    async def tags():
+        return {task_run.name: task_run.tags for task_run in await client.read_task_runs(limit=200) if task_run.tags}
+
     await client.create_concurrency_limit("model", 1)
     await run()
-    await asyncio.sleep(1)
-    tags = {task_run.name: task_run.tags for task_run in await client.read_task_runs(limit=200) if task_run.tags}
-    return {"most at once": most[0], "tags": tags}
+    return {"most at once": most[0], "tags": await eventually(tags, lambda found: {"slow one", "slow other"} <= found.keys())}
 
 
 async def error_of(asking):
@@ -157,16 +167,16 @@ async def served(client):
     from prefect.client.schemas.actions import WorkPoolCreate
 
     from deployments.declared import declared_deployment
+    from flows.service import intake as intakes
     from flows.service import runs_here
-    from flows.service.intake import Intake
     from flows.service.resident import POOL, ResidentWorker
     from flows.service.runs_here import RunsHere
     from tasks.asking.request import AskRequest
 
-    runs_here.SETTLE_SECONDS = 0.2
+    runs_here.SETTLE_SECONDS, intakes.BEGIN_SECONDS = 0.2, 60.0
     await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
     deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
-    intake = Intake(RunsHere(client, "here"), deployment, room=4)
+    intake = intakes.Intake(RunsHere(client, "here"), deployment, room=4)
     told_of_suspension, asked_for_storage = [], []
     results._read_server_default_result_storage_block_id = lambda: asked_for_storage.append(None)
     flow_engine.observe_flow_run_suspension = lambda *run: told_of_suspension.append(run) or nullcontext()
@@ -215,12 +225,11 @@ async def states_of_tasks(client, run_id):
     """Return the states of the tasks of a run that ended, by their names."""
     from prefect.client.schemas.filters import FlowRunFilter
 
-    deadline, seen = time.monotonic() + 20, {}
-    while time.monotonic() < deadline and not seen:
-        await asyncio.sleep(0.5)
+    async def states():
         runs = await client.read_task_runs(flow_run_filter=FlowRunFilter(id={"any_": [run_id]}))
-        seen = {run.name: run.state.name for run in runs if run.state.is_final()}
-    return seen
+        return {run.name: run.state.name for run in runs if run.state and run.state.is_final()}
+
+    return await eventually(states, bool)
 
 
 async def cancelled(client, asking):
@@ -294,13 +303,11 @@ async def without_pages(client, called):
     corpus_pages.get_client = before
     told["pages"] = [key for key in await pages(client) if key.startswith("ingest-plain")]
     warnings = LogFilter(level=LogFilterLevel(ge_=30))
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        told["log"] = [line.message for line in await client.read_logs(log_filter=warnings) if "could not be kept" in line.message]
-        if len(told["log"]) > 3:
-            break
-        await asyncio.sleep(0.5)
-    return told
+
+    async def lost():
+        return [line.message for line in await client.read_logs(log_filter=warnings) if "could not be kept" in line.message]
+
+    return told | {"log": await eventually(lost, lambda found: len(found) > 3)}
 
 
 async def main():
@@ -356,7 +363,7 @@ async def main():
         told["evolve"] = await ran(evolve(EvolveRequest(corpus="tides", settings=one_round), return_state=True))
         told["evolve page"], told["index after evolve"] = map((await pages(client)).get, ("evolve-tides", "corpus-tides"))
         told["evolve nothing"] = await ran(evolve(EvolveRequest(corpus="tidse"), return_state=True))
-        told["graphs"] = await graphs(client)
+        told["graphs"] = await eventually(lambda: graphs(client), lambda drawn: "index full text" in drawn["evolve"])
         told["tried again"] = await tried_again(client)
         told["limited"] = await limited(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -18,8 +19,14 @@ from tests.waiting import wait_until
 
 def temporary_server(pid):
     """Return the address of the temporary Prefect server below the process."""
-    lines = [Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in descendants(pid)]
-    return next(f"http://127.0.0.1:{line[3]}/api" for line in lines if "flows.prefect_runs.server" in line)
+    return next(f"http://127.0.0.1:{line[3]}/api" for line in commands_below(pid) if "flows.prefect_runs.server" in line)
+
+
+def commands_below(pid):
+    """Return the command lines of the processes below that are there."""
+    for child in descendants(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield Path(f"/proc/{child}/cmdline").read_text().split("\0")
 
 
 @pytest.mark.parametrize("alone", [False, pytest.param(True, marks=pytest.mark.torture)])
@@ -35,12 +42,12 @@ def test_it_says_where_its_page_is_declares_ask_and_ends_with_ctrl_c_and_all_its
     ):
         said = running.stdout.readline().decode()
         assert said == f"open http://{address}/ to ask; Ctrl-C ends it\n", (tmp_path / "errors").read_text()
-        assert httpx.get(f"http://{address}/health").json() == {"waiting": 0, "room": 64}
+        assert httpx.get(f"http://{address}/health", timeout=60).json() == {"waiting": 0, "room": 64}
         prefect = temporary_server(running.pid) if alone else session_server()
-        assert httpx.get(f"{prefect}/deployments/name/ask/ask").json()["work_pool_name"] == "flowreader-questions"
+        assert httpx.get(f"{prefect}/deployments/name/ask/ask", timeout=60).json()["work_pool_name"] == "flowreader-questions"
         upload = f"http://{address}/api/v1/corpora/small/uploads/scan.png"
-        assert httpx.put(upload, content=next(CORPUS.glob("*.pdf")).read_bytes()).status_code == 202
-        wait_until(lambda: any("flows.cli.child" in Path(f"/proc/{each}/cmdline").read_text() for each in descendants(running.pid)))
+        assert httpx.put(upload, content=next(CORPUS.glob("*.pdf")).read_bytes(), timeout=60).status_code == 202
+        wait_until(lambda: any("flows.cli.child" in line for line in commands_below(running.pid)))
         below = descendants(running.pid)
         os.killpg(running.pid, signal.SIGINT)
         assert running.wait(20) == 0, (tmp_path / "errors").read_text()
