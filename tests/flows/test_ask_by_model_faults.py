@@ -179,7 +179,7 @@ def test_a_server_that_leaves_in_the_middle_leaves_the_evidence(context):
 
 
 SLOW = model_settings(
-    seconds=1.0,
+    seconds=2.0,
     reading={"model": {"forms": "full"}},
     models={"deadlines": {"first_token_seconds": 600.0, "idle_seconds": 600.0}},
 )
@@ -192,7 +192,7 @@ def test_paths_that_were_read_in_time_count_and_the_others_are_cut(context):
     with read_by(context, DEPTH, settings=SLOW, misbehave=misbehave) as (place, _):
         began = time.monotonic()
         answer = answer_at(place, QUESTION)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 15
     assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED)
     assert quoted(answer) and 3 not in {cited.page for cited in answer.citations}
     (note,) = answer.notes
@@ -205,7 +205,7 @@ def test_a_model_that_is_too_slow_leaves_the_evidence_or_where_it_is_required_an
         answer = answer_at(place, QUESTION)
         with pytest.raises(ChatEndedError, match="too slow with path 1 of"):
             answer_at(place, QUESTION, require_model=True)
-        assert time.monotonic() - began < 5 and server.calls == 2 * len(answer.paths)
+        assert time.monotonic() - began < 30 and server.calls == 2 * len(answer.paths)
     assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and len(answer.notes) == 2
     assert answer.usage.calls == len(answer.paths), "what was cut was asked all the same"
 

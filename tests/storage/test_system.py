@@ -168,9 +168,9 @@ def test_what_an_engine_says_of_the_system_is_known_through_an_error_of_ours():
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError, duckdb.IOException])
 @pytest.mark.parametrize("words", ['Could not x file "', "Error: ", "lance error ", 'IO Error: Could not x file "": '])
 def test_long_words_are_looked_at_in_moments(kind, words):
-    began = time.perf_counter()
+    began = time.thread_time()
     assert system_error_of(kind(words * 100_000)) is None
-    assert time.perf_counter() - began < 1.0
+    assert time.thread_time() - began < 1.0
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
     answered = [seconds for what, seconds in done if what in ANSWERED]
     tell(f"{2 * ROOM} at once, room for {ROOM}: {len(answered)} answered, {len(refused)} refused in {max(refused):.1f} s at most")
     assert len(answered) + len(refused) == 2 * ROOM and len(answered) >= ROOM and refused
-    assert max(refused) < min(5.0, max(answered))
+    assert max(refused) < min(20.0, max(answered))
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.15, 0.4])
@@ -127,7 +127,7 @@ def test_a_cancelled_question_ends_in_time_and_the_next_is_answered(here):
     here.request(f"/flow_runs/{run}/set_state", {"state": {"type": "CANCELLING", "name": "Cancelling"}})
     began = time.monotonic()
     while here.request(f"/flow_runs/{run}")["state"]["type"] != "CANCELLED":
-        assert time.monotonic() - began < 10, here.request(f"/flow_runs/{run}")["state"]
+        assert time.monotonic() - began < 30, here.request(f"/flow_runs/{run}")["state"]
         time.sleep(0.1)
     assert asked(WEIGHT)[0]["status"] in ANSWERED
     assert ASK_TOKEN not in here.said()

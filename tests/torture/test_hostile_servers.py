@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.torture
 
 SERVERS = range(200)
-SECONDS, GRACE = 2.0, 5.0
+SECONDS, GRACE = 2.0, 15.0
 COMMAND = ("ask", COAST, "--corpus", "small", "--fresh", "--json")
 
 
@@ -35,7 +35,7 @@ def test_a_question_ends_in_time_with_the_evidence_whatever_the_server_does(own_
         began = time.monotonic()
         answer = json.loads(flowreader(*COMMAND, "--settings", by_model, home=own_home, check=0).stdout)
         seconds = time.monotonic() - began
-        wait_until(lambda: not server.connections, 5)
+        wait_until(lambda: not server.connections, 30)
     tell(f"{seed}: {seconds:.1f} s, {server.calls} calls: {server.name}")
     assert seconds < SECONDS + GRACE
     assert (answer["status"], answer["answer"], answer["answer_by"]) == ("evidence", "", None)

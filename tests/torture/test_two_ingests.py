@@ -72,7 +72,7 @@ def test_the_lock_of_a_killed_holder_is_taken_over_at_once(home, tmp_path, cheap
         assert second.process.poll() is None and holder(home).pid == first.pid
         first.kill()
     # what it waits for now is its own start-up: Prefect is not started for an ingest that may be refused
-    wait_until(lambda: holder(home).pid == second.process.pid, seconds=30)
+    wait_until(lambda: holder(home).pid == second.process.pid, seconds=120)
     second.ended(0)
     check_oracle(home, cheap.export)
 
@@ -120,8 +120,8 @@ def test_a_second_ctrl_c_ends_at_once(home, whole, server):
     if run.process.poll() is None:
         run.interrupt()
     # one that meets the very end of the process ends it by the signal itself
-    assert run.wait(10) in {130, -2}
-    assert time.monotonic() - began < 4
+    assert run.wait(20) in {130, -2}
+    assert time.monotonic() - began < 10
     assert run.survivors() == []
     ingest(whole.documents, home=home, server=server).ended(0)
     check_oracle(home, whole.export)

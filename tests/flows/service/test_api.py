@@ -83,7 +83,7 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
     wait_until(lambda: json.loads(run(watch))["ingests"][0]["state"] in ENDED)
     ingest = json.loads(run(watch))["ingests"][0]
     assert ingest["id"] == begun["id"] and ingest["state"] == "done", ingest
-    run_of_it = httpx.get(f"{session_server()}/flow_runs/{ingest['run_id']}").json()
+    run_of_it = httpx.get(f"{session_server()}/flow_runs/{ingest['run_id']}", timeout=60).json()
     assert run_of_it["state"]["type"] == "COMPLETED" and run_of_it["tags"] == ["small"]
     (document,) = ingest["result"]["documents"]
     assert (document["name"], document["state"]) == ("report.pdf", "ready")
@@ -93,15 +93,15 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
     with Image.open(tmp_path / "page.webp") as drawn:
         assert drawn.size == (pytest.approx(800, abs=2), pytest.approx(1067, abs=3))
     of_document = f"{service}{API}/documents/{document['id'][:8]}"
-    (text,) = [each for each in httpx.get(f"{of_document}/pages/1").json()["texts"] if "412 million" in each["text"]]
+    (text,) = [each for each in httpx.get(f"{of_document}/pages/1", timeout=60).json()["texts"] if "412 million" in each["text"]]
     assert 0 <= text["box"][0] < text["box"][2] <= 1 and text["kind"] == "paragraph"
-    given = httpx.get(f"{of_document}/pages/1/picture?width=200")
+    given = httpx.get(f"{of_document}/pages/1/picture?width=200", timeout=60)
     assert given.headers["Content-Type"] == "image/webp" and "private" in given.headers["Cache-Control"]
-    again = httpx.get(f"{of_document}/pages/1/picture?width=200", headers={"If-None-Match": given.headers["ETag"]})
+    again = httpx.get(f"{of_document}/pages/1/picture?width=200", headers={"If-None-Match": given.headers["ETag"]}, timeout=60)
     assert (again.status_code, again.content) == (304, b"")
     assert json.loads(run(remove))["document"] == {"id": document["id"], "name": "report.pdf"}
     assert list((uploads_folder() / "small").iterdir()) == []
-    assert "no document" in error(httpx.get(of_document), 404)["what"]
+    assert "no document" in error(httpx.get(of_document, timeout=60), 404)["what"]
 
 
 def test_what_is_there_is_shown_as_the_commands_show_it(door):

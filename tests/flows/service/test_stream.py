@@ -76,7 +76,7 @@ def fleeting_apart(answer):
 
 
 def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp_path):
-    with model_reads(monkeypatch, weighed, piece_seconds=0.005) as request, logging_to(str(tmp_path / "log")):
+    with model_reads(monkeypatch, weighed, piece_seconds=0.015) as request, logging_to(str(tmp_path / "log")):
         reply = client().post("/ask/stream", json=request)
         (by_the_other,) = client().post("/ask", json={**request, "fresh": True}).json()["answers"]
         (again,) = events_in(client().post("/ask/stream", json=request).text)
@@ -96,7 +96,7 @@ def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp
 
 
 def test_a_draft_that_nothing_proves_is_withdrawn_before_the_answer(monkeypatch):
-    with model_reads(monkeypatch, unproven, piece_seconds=0.005) as request:
+    with model_reads(monkeypatch, unproven, piece_seconds=0.025) as request:
         told = events_in(client().post("/ask/stream", json={**request, "reader": "top-k"}).text)
     parts = [value for name, value in told if name == "stage" and "of" in value]
     assert parts and all(value["words"] == f"reading {value['done']} of 11" and value["of"] == 11 for value in parts)
@@ -162,7 +162,7 @@ def served(room=8):
 def test_who_goes_away_or_does_not_read_ends_nothing_and_a_stream_that_is_silent_stays_open(monkeypatch):
     monkeypatch.setattr("fastapi.routing._PING_INTERVAL", 0.05)
     with model_reads(monkeypatch, weighed, seconds=0.15) as request, served() as (address, service):
-        with httpx.stream("POST", f"{address}/ask/stream", json=request) as gone:
+        with httpx.stream("POST", f"{address}/ask/stream", json=request, timeout=60) as gone:
             next(gone.iter_lines())
         with httpx.stream("POST", f"{address}/ask/stream", json={**request, "questions": ["How heavy is an MT-3?"]}) as idle:
             told = httpx.post(f"{address}/ask/stream", json={**request, "reader": "top-k"}, timeout=60).text
@@ -176,15 +176,15 @@ def test_who_goes_away_or_does_not_read_ends_nothing_and_a_stream_that_is_silent
 
 def test_a_question_is_stopped_by_what_its_reply_names(monkeypatch):
     with model_reads(monkeypatch, weighed, seconds=30) as request, served() as (address, service):
-        with httpx.stream("POST", f"{address}/ask/stream", json=request, timeout=20) as asking:
+        with httpx.stream("POST", f"{address}/ask/stream", json=request, timeout=60) as asking:
             rest = asking.iter_text()
             next(rest)
             place = address + asking.headers["Location"]
-            assert httpx.delete(f"{address}/ask/stream/{'0' * 32}").status_code == 204 and len(service.waiting) == 1
-            assert httpx.delete(place).status_code == 204
+            assert httpx.delete(f"{address}/ask/stream/{'0' * 32}", timeout=60).status_code == 204 and len(service.waiting) == 1
+            assert httpx.delete(place, timeout=60).status_code == 204
             name, told = events_in("".join(rest))[-1]
         assert name == "error" and told["what"].startswith("the question was stopped") and told["remedy"] == "ask it again"
-        assert not service.waiting and httpx.delete(place).status_code == 204
+        assert not service.waiting and httpx.delete(place, timeout=60).status_code == 204
 
 
 def test_who_reads_slowly_gets_the_newest_and_only_of_his_own_question():

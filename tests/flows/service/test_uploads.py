@@ -21,6 +21,7 @@ from storage.artifacts import PARTIAL
 from storage.locations import LocationError, uploads_folder
 from storage.system import DiskFullError, NotWritableError
 from tests.program import CORPUS
+from tests.waiting import wait_until
 
 
 async def parts(*sent, error=None):
@@ -310,13 +311,9 @@ def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_wher
 
     assert gone(asyncio.run(cancelled()))
     with subprocess.Popen([sys.executable, "-c", SERVICE, str(CORPUS)], stdout=subprocess.PIPE) as parent:
-        deadline = time.monotonic() + 20
-        while not (found := children_of(parent.pid)) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        found = wait_until(lambda: children_of(parent.pid))
         # its signal is set by the time that it has opened what it imports
         time.sleep(1.0)
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-        while not gone(found) and time.monotonic() < deadline:
-            time.sleep(0.05)
-    assert found and gone(found)
+    wait_until(lambda: gone(found))

@@ -167,10 +167,11 @@ def test_stopping_ends_a_reading_at_once_and_the_next_one_works(tmp_path):
     read(hostile.plain_pdf(tmp_path), tmp_path)
     with ThreadPoolExecutor() as pool:
         reading = pool.submit(read, path, tmp_path)
+        wait_until(lambda: CHILDREN._busy)
         time.sleep(1.0)
         CHILDREN.stop()
         with pytest.raises(ParserStoppedError):
-            reading.result(5)
+            reading.result(30)
     assert read(hostile.plain_pdf(tmp_path), tmp_path).pages
 
 
@@ -185,7 +186,7 @@ def test_children_die_with_a_parent_that_is_killed(tmp_path):
     with subprocess.Popen([sys.executable, "-c", script, str(path), str(tmp_path)], env=marker) as parent:
         wait_until(lambda: len(_processes_with(str(tmp_path))) >= 3)
         parent.kill()
-    wait_until(lambda: not _processes_with(str(tmp_path)), 5)
+    wait_until(lambda: not _processes_with(str(tmp_path)), 20)
 
 
 def _processes_with(mark: str) -> list[int]:

@@ -61,7 +61,7 @@ def test_calls_are_counted_before_they_are_made(place):
 
 def test_all_calls_are_in_flight_together_and_their_values_stand_in_order(place):
     words = {"Keywords": lambda request: {"keywords": [request.prompt[-1]]}}
-    with read_by(place, Reader({}, instead=words), seconds=0.2, places=64) as (there, server), booked(there):
+    with read_by(place, Reader({}, instead=words), seconds=1.0, places=64) as (there, server), booked(there):
         context = there.reader.context
         calls = [context.call("keywords", "w", Keywords, question=f"How deep is {n}") for n in range(8)]
         values = context.ask(calls)

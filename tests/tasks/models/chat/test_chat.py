@@ -104,9 +104,10 @@ def test_a_request_is_a_stream_with_usage_in_the_form_asked_for(tmp_path):
 
 @pytest.mark.parametrize("how", sorted(MENDED))
 def test_what_goes_wrong_once_is_put_right(tmp_path, how):
+    patient = IMPATIENT | {"deadlines": {"first_token_seconds": 1.5, "idle_seconds": 1.0, "total_seconds": 4.0}}
     with (
         chat_server(summarise, misbehave=at({2: how}), drip_seconds=0.02, retry_after="0") as server,
-        open_on(server, tmp_path, **IMPATIENT) as model,
+        open_on(server, tmp_path, **patient) as model,
     ):
         replies = model.ask_all(calls(3))
         assert server.calls == 4

@@ -176,8 +176,9 @@ def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
 
-    async def opened(url, says):
-        service = ChatService(Endpoint(url), settings(deadlines={"connect_seconds": 0.2, "models_seconds": 0.3}))
+    async def opened(url, says, **deadlines):
+        patient = {"connect_seconds": 30.0, "models_seconds": 30.0}
+        service = ChatService(Endpoint(url), settings(deadlines=patient | deadlines))
         with pytest.raises(ChatServerDownError, match=says):
             await service.open()
         await service.close()
@@ -186,8 +187,8 @@ def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named
         async with listening(silent, ssl=context) as url:
             await opened(url.replace("http:", "https:"), "no chat server: .* takes no connection .*certificate")
         async with listening(silent) as url:
-            await opened(url.replace("http:", "https:"), r"takes no connection in 0\.2 s")
-            await opened(url, r"gave no answer in 0\.3 s")
+            await opened(url.replace("http:", "https:"), r"takes no connection in 0\.2 s", connect_seconds=0.2)
+            await opened(url, r"gave no answer in 0\.3 s", models_seconds=0.3)
         async with listening(refusing) as url:
             await opened(url, "answered 400: no; .*check FLOWREADER_CHAT_BASE_URL")
         for name in ("a..b", "a" * 64):
@@ -211,7 +212,6 @@ def test_what_is_cut_or_no_http_may_be_sent_again(answer):
     assert fault.kind == FaultKind.UNWELL and "connection" in str(fault)
 
 
-HASTY = {"deadlines": {"first_token_seconds": 0.3, "idle_seconds": 0.2, "total_seconds": 0.8, "models_seconds": 0.3}}
 SECRET = "sk-0123456789-secret"
 
 
@@ -252,36 +252,36 @@ def test_one_connection_serves_one_call_after_the_other():
 
 
 @pytest.mark.parametrize(
-    ("how", "says", "began"),
+    ("how", "first", "says", "began"),
     [
-        (Misbehaviour.HANG, "wrote no word in 0.3 s", False),
-        (Misbehaviour.DRIP, "wrote no word in 0.3 s", True),
-        (Misbehaviour.HANG_LATER, "or no word in 0.2 s", True),
+        (Misbehaviour.HANG, 0.3, "wrote no word in 0.3 s", False),
+        (Misbehaviour.DRIP, 1.0, "wrote no word in 1 s", True),
+        (Misbehaviour.HANG_LATER, 5.0, "or no word in 0.2 s", True),
     ],
 )
-def test_a_server_that_hangs_is_left_within_its_deadline(how, says, began):
+def test_a_server_that_hangs_is_left_within_its_deadline(how, first, says, began):
     with (
         chat_server(summarise, misbehave=always(how), drip_seconds=0.05) as server,
         pytest.raises(FaultError, match=says) as fault,
     ):
-        complete(server, **HASTY)
+        complete(server, deadlines={"first_token_seconds": first, "idle_seconds": 0.2, "total_seconds": 30.0})
     assert fault.value.kind == FaultKind.SILENT and (fault.value.output_tokens is not None) == began
 
 
 def test_words_that_never_end_are_left_within_the_whole_deadline():
-    endless = {"deadlines": HASTY["deadlines"], "limits": {"reply_megabytes": 100.0}}
+    brief = {"first_token_seconds": 5.0, "idle_seconds": 5.0, "total_seconds": 0.8}
     with (
         chat_server(lambda _request: "x" * 3000, piece_seconds=0.1, piece_length=10) as server,
         pytest.raises(FaultError, match=r"wrote for more than 0\.8 s") as fault,
     ):
-        complete(server, **endless)
+        complete(server, deadlines=brief, limits={"reply_megabytes": 100.0})
     assert fault.value.kind == FaultKind.SILENT and fault.value.output_tokens > 0
 
 
 def test_slow_words_are_waited_for():
-    with chat_server(lambda _request: "x" * 60, piece_seconds=0.05, piece_length=10) as server:
-        (completion,) = complete(server, **HASTY)
-    assert completion.text == "x" * 60
+    with chat_server(lambda _request: "x" * 300, piece_seconds=0.05, piece_length=10) as server:
+        (completion,) = complete(server, deadlines={"first_token_seconds": 1.0, "idle_seconds": 1.0, "total_seconds": 30.0})
+    assert completion.text == "x" * 300
 
 
 def test_a_reply_that_was_whole_before_the_connection_broke_is_taken():
