@@ -107,14 +107,14 @@ def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_t
     for name in HOSTILE:
         require_well(httpx.put(f"{service}{UPLOADS}/{name}", content=content, timeout=60))
     for corpus in CORPORA:
-        require_well(httpx.put(f"{service}/api/v1/corpora/{corpus}/uploads/a.txt", content=b"a"))
+        require_well(httpx.put(f"{service}/api/v1/corpora/{corpus}/uploads/a.txt", content=b"a", timeout=60))
     host, port = service.removeprefix("http://").split(":")
     for _cut in range(REQUESTS // 10):
         head = f"PUT {UPLOADS}/cut.html HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(content)}\r\n\r\n".encode()
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall((head + content)[: chance.randrange(len(head), len(head) + len(content) - 1)])
     # the same content under two names, twice each
-    begun = [httpx.put(f"{service}{UPLOADS}/{name}", content=content).json() for name in ("a.html", "b.html") * 2]
+    begun = [httpx.put(f"{service}{UPLOADS}/{name}", content=content, timeout=60).json() for name in ("a.html", "b.html") * 2]
     monkeypatch.setattr(uploads, "LimitSettings", lambda: type("Limits", (), {"file_megabytes": 1}))
     for sent in (b"a" * (3 << 20), iter([b"a" * (1 << 20)] * 3)):
         # It may be refused before it was sent.
@@ -127,12 +127,12 @@ def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_t
         return [each for each in ingests if each["state"] in ("waiting", "at work")]
 
     wait_until(lambda: not unfinished(), 240, unfinished)
-    documents = httpx.get(f"{corpus}/documents?limit=1000").json()["documents"]
-    shown = {path for each in documents for path in httpx.get(f"{corpus}/documents/{each['id']}").json()["paths"]}
+    documents = httpx.get(f"{corpus}/documents?limit=1000", timeout=60).json()["documents"]
+    shown = {path for each in documents for path in httpx.get(f"{corpus}/documents/{each['id']}", timeout=60).json()["paths"]}
     kept = left()
     assert all(str(path) in shown for path in kept) and {"a.html", "b.html"} <= {path.name for path in kept}
     assert "cut.html" not in str(kept) and "large.txt" not in str(kept) and ".partial" not in str(kept)
-    assert all(httpx.get(f"{corpus}/ingests/{each['id']}").json()["state"] == "done" for each in begun)
+    assert all(httpx.get(f"{corpus}/ingests/{each['id']}", timeout=60).json()["state"] == "done" for each in begun)
     tell(f"{len(kept)} files kept, each a document's")
     outside = [name for name in files_in(home.parent) - before if not name.startswith("home/")]
     assert outside == []

@@ -122,7 +122,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         until_says(page, "annual_report.pdf", "unpublished")
         assert not [words for words in page.complaints() if "favicon" not in words]
     assert not list((home / "uploads" / "small").glob("*/annual_report.pdf"))
-    assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small").text
+    assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small", timeout=60).text
 
 
 def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):

@@ -48,7 +48,7 @@ def test_evidence_comes_with_its_sources_and_their_pages(official):
     assert FACT in said and reply.flowreader["status"] == "evidence"
     assert [said[one.start_index :][:3] for one in cited] == [f"[{number}]" for number in range(1, len(cited) + 1)]
     assert all("product_page.html, page 1" in one.title for one in cited)
-    page = httpx.get(cited[0].url)
+    page = httpx.get(cited[0].url, timeout=60)
     assert page.status_code == 200 and FACT in page.text.partition('<tr class="cited">')[2].partition("</tr>")[0]
 
 
