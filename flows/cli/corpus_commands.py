@@ -119,9 +119,10 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.models:
         from tasks.content_graph.model_map import MAP_FORMS
         from tasks.models.checkup_of_servers import DutyForms, check_models
-        from tasks.readers.forms import FULL_FORMS, SHORT_FORMS
+        from tasks.readers.forms import FULL_FORMS, SHORT_FORMS, RatedPage, ShortRating
 
-        checkups = check_models(DutyForms((*FULL_FORMS, *MAP_FORMS), SHORT_FORMS))
+        rating = DutyForms((RatedPage,), (ShortRating,))
+        checkups = check_models(DutyForms((*FULL_FORMS, *MAP_FORMS), SHORT_FORMS), rating)
         if output.as_json:
             output.data(checkups_json(checkups))
         else:

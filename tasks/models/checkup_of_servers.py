@@ -41,6 +41,7 @@ from tasks.models.endpoints import (
     chat_endpoint,
     chosen_model,
     embedding_endpoint,
+    of_rater,
     same_model,
     with_rater,
 )
@@ -101,10 +102,10 @@ class DutyForms:
 NO_DUTIES = DutyForms()
 
 
-def check_models(duties: DutyForms = NO_DUTIES) -> list[Checkup]:
+def check_models(duties: DutyForms = NO_DUTIES, rating: DutyForms = NO_DUTIES) -> list[Checkup]:
     """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
 
-    Each chat model fills in each form of the `duties` once; what rates pages has no other duty.
+    Each chat model fills in each form of the `duties` once, what rates pages only those of `rating`.
 
     Raise EndpointError where none is named.
     """
@@ -116,7 +117,7 @@ def check_models(duties: DutyForms = NO_DUTIES) -> list[Checkup]:
         )
     checkups = [_chat_checkup("chat", chat, duties)] if chat else []
     if chat and (rater := with_rater(chat).rater):
-        checkups.append(_chat_checkup("rater", rater, NO_DUTIES))
+        checkups.append(_chat_checkup("rater", rater, rating))
     if local_model_is_named():
         checkups.append(_local_checkup(duties))
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
@@ -138,8 +139,7 @@ def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> 
     """Return the checkup without the API key, whatever the server repeated, and with the variables of this server."""
 
     def shown(text: str) -> str:
-        own = text.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_") if server == "rater" else text
-        return without_key(own, endpoint)
+        return without_key(of_rater(text) if server == "rater" else text, endpoint)
 
     told = (ServerCheck(each.check, shown(each.found), shown(each.remedy)) for each in checks)
     return Checkup(server, endpoint.base_url, tuple(told))

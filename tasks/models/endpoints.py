@@ -73,6 +73,11 @@ def with_rater(chat: Endpoint) -> Endpoint:
     return replace(chat, rater=replace(chat, model=model) if model and not elsewhere else _endpoint("FLOWREADER_RATER"))
 
 
+def of_rater(words: str) -> str:
+    """Return what is said of a chat server as it is said of the one that rates pages: by its own variables."""
+    return words.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
+
+
 def required_chat_endpoint(wanted: str, *, otherwise: str) -> Endpoint:
     """Return the configured chat server; raise EndpointError, with what it is wanted for, where none is named."""
     endpoint = chat_endpoint()

@@ -11,7 +11,7 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
 from tasks.models.chat.errors import ChatEndedError
-from tasks.models.endpoints import Endpoint, required_chat_endpoint, with_rater
+from tasks.models.endpoints import Endpoint, of_rater, required_chat_endpoint, with_rater
 from tasks.models.local import reachable
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
@@ -81,7 +81,7 @@ def open_reader(
                 rater = open_chat(server.rater, models, cache=cache, listener=record_call, until=soon, budget=model.budget)
                 reader = replace(reader, rated_by=reads(held.enter_context(rater)))
             except ChatEndedError as error:
-                reason = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
+                reason = of_rater(str(error))
                 if require_rater:
                     raise type(error)(reason) from error
                 note = f"the chat model rated the pages, because the model that is named for it could not be asked: {reason}"
