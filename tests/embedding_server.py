@@ -18,6 +18,8 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tasks.settings.models import ModelSettings
+
 
 class Fault(StrEnum):
     """What can happen to a connection."""
@@ -160,3 +162,13 @@ def embedding_server(behave: Behave = well, **more: Any) -> Iterator[EmbeddingSe
             server.leaving.set()
             listening.shutdown()
             thread.join()
+
+
+def impatient(retries=(), **embeddings):
+    """Settings with short waits."""
+    short = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.02, "attempts": 4, "busy_seconds": 5.0}
+    return ModelSettings(
+        deadlines={"connect_seconds": 2.0, "models_seconds": 1.0},
+        retries=short | dict(retries),
+        embeddings={"reply_seconds": 2.0, "question_seconds": 5.0, "texts_per_request": 4, "in_flight": 3} | embeddings,
+    )

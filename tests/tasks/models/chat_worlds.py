@@ -9,6 +9,7 @@ from storage.records.documents import identify
 from storage.runs.replies import CallCache
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.model import open_chat
+from tasks.models.chat.request import first_messages, request_of
 from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ModelSettings
 
@@ -58,6 +59,10 @@ def settings(**groups):
         "limits": {"reply_megabytes": 1.0},
     }
     return ModelSettings.model_validate({name: impatient.get(name, {}) | groups.get(name, {}) for name in {*impatient, *groups}})
+
+
+def request_for(asked, model="scripted"):
+    return request_of(asked, first_messages(asked, pixels=5000), model=model, settings=settings())
 
 
 def open_on(server, folder, listener=lambda _call: None, key="", **groups):
