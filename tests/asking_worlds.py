@@ -29,7 +29,7 @@ from storage.records.documents import (
     identify,
 )
 from storage.runs.answer_json import answer_json
-from storage.runs.log import asking_files
+from storage.runs.log import EntryKind, asking_files
 from storage.runs.views import RunEntries, read_run
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReader, Question
@@ -237,3 +237,7 @@ def steps_of(location: CorpusLocation) -> list[str]:
 
 def limited(snapshot: Snapshot, **limits: Any) -> Scope:
     return asked_scope(snapshot, AskRequest(questions=("?",), **limits))
+
+
+def answers_kept(location: CorpusLocation) -> list[dict[str, Any]]:
+    return [entry for entry in run_of(location).entries if entry["kind"] == EntryKind.ANSWER]

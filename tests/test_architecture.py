@@ -140,3 +140,10 @@ def test_every_dependency_is_imported_or_a_comment_says_what_it_is_for():
     }
     names = {re.match(r' *"([\w.-]+)', line)[1].lower(): "#" in line for line in listed}
     assert [name for name, explained in names.items() if not explained and name not in used] == []
+
+
+def test_every_row_of_the_tests_readme_names_tests_that_are_there():
+    rows = re.findall(r"`([\w/]+\.py)`: ((?:`\w+`(?:, )?)+)", (ROOT / "tests" / "README.md").read_text("utf-8"))
+    named = [(file, test) for file, tests in rows for test in re.findall(r"`(\w+)`", tests)]
+    lost = [row for row in named if f"def test_{row[1]}(" not in (ROOT / "tests" / row[0]).read_text("utf-8")]
+    assert len(named) > 100 and not lost, "rename them in tests/README.md as well"

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from storage.codec import shortened
-from tests.flows.deployed_runs import TORQUE, WEIGHT
+from tests.flows.deployed_questions import TORQUE, WEIGHT
 
 ROUNDS = ("evolve-round 1", "evolve-round 2", "evolve-round 3")
 DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", *ROUNDS, "evolve")

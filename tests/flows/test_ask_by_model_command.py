@@ -1,0 +1,102 @@
+"""What people see of a question that a model reads, at the command: its calls, servers that are not there or hang, and Ctrl-C."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from storage.locations import corpus_location
+from tests.asking_worlds import COAST, answers_kept, run_of
+from tests.chat_server import Misbehaviour, chat_server
+from tests.local_models import write_gguf
+from tests.program import flowreader
+from tests.scripted_answers import (
+    Reader,
+)
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def settings_file(tmp_path):
+    path = tmp_path / "by_model.toml"
+    path.write_text('[ask.reading]\nby = "model"\n[ask.models.retries]\ndown_seconds = 0.0\nattempts = 2\n')
+    return path
+
+
+def test_people_see_the_calls_their_tokens_and_what_went_wrong(own_home, settings_file, monkeypatch):
+    with chat_server(Reader({"1,150": "1,150 MW"})) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        command = ("ask", COAST, "--corpus", "small", "--settings", settings_file)
+        said = flowreader(*command, home=own_home, check=0).stdout
+        told = json.loads(flowreader(*command, "--json", "--fresh", home=own_home, check=0).stdout)
+    assert "1,150 MW" in said and f"{server.calls} model calls (of 47 at most), " in said and " tokens, " in said
+    assert told["usage"]["calls"] == 0 and told["usage"]["cached"] == server.calls and told["usage"]["most_calls"] == 47
+    assert told["models"]["chat"] == "scripted" and told["models"]["prompt worker"] and told["models"]["reader"] == "model"
+    assert {entry["outcome"] for entry in run_of(corpus_location("small")).entries if entry["kind"] == "call"} == {"cached"}
+
+
+def test_where_no_server_is_there_rules_read_and_the_answer_is_not_kept(own_home, settings_file, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
+    command = ("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json")
+    by_rules = json.loads(flowreader(*command[:4], "--json", home=own_home, check=0).stdout)
+    answers = [json.loads(flowreader(*command, home=own_home, check=0).stdout) for _ in range(2)]
+    for answer in answers:
+        assert answer["status"] == "evidence" and answer["citations"] == by_rules["citations"] and not answer["cached"]
+        assert answer["notes"][0].startswith("rules looked for the evidence, because the model could not be asked: no chat server")
+    with chat_server(Reader({"1,150": "1,150 MW"})) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        answer = json.loads(flowreader(*command, home=own_home, check=0).stdout)
+    assert (answer["answer"], answer["answer_by"], answer["cached"]) == ("1,150 MW", "model", False)
+
+
+def test_a_server_that_is_not_there_is_one_clear_error_where_the_model_is_required(own_home, settings_file, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    runs = len(list(corpus_location("small").runs.glob("ask-*")))
+    command = ("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json", "--require-model")
+    done = flowreader(*command, home=own_home, check=2)
+    told = json.loads(done.stdout or done.stderr)["error"]
+    assert "no chat server" in told["what"] and "FLOWREADER_CHAT_BASE_URL" in told["remedy"]
+    assert len(list(corpus_location("small").runs.glob("ask-*"))) == runs
+
+
+def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, settings_file, monkeypatch):
+    command = [sys.executable, "-m", "flows.cli.main", "ask", COAST, "--corpus", "small", "--settings", str(settings_file)]
+    settings_file.write_text(f"{settings_file.read_text()}[ask.selection]\nread = 1\n")
+    with chat_server(Reader({}), misbehave=lambda _: Misbehaviour.HANG) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not server.calls and time.monotonic() < until:
+            time.sleep(0.05)
+        asking.send_signal(signal.SIGINT)
+        _, said = asking.communicate(timeout=60)
+    assert asking.returncode == 130 and "stopped" in said and server.calls == 1
+    assert not answers_kept(corpus_location("small"))
+
+
+LOADING = """
+import sys
+from flows.cli.main import program
+from tasks.models.process import ModelProcess
+
+child = "import os, time; open(os.environ['FLOWREADER_HOME'] + '/loading', 'w').close(); time.sleep(60)"
+usual = ModelProcess._command.fget
+ModelProcess._command = property(lambda it: [sys.executable, "-c", child] if "local_server" in it._module else usual(it))
+program()
+"""
+"""The command line, whose local model loads for a minute."""
+
+
+def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(write_gguf(tmp_path / "large.gguf")))
+    command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]
+    asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: (own_home / "loading").exists() or asking.poll() is not None)
+    asking.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, said = asking.communicate(timeout=60)
+    assert asking.returncode == 130 and said.strip() == "stopped" and time.monotonic() - began < 10
