@@ -25,7 +25,9 @@ def quoted(answer):
 @pytest.fixture
 def older(tmp_path, monkeypatch):
     with tarfile.open(ARCHIVE) as packed:
-        packed.extractall(tmp_path, filter="data")
+        # Python 3.11.2, which is Debian's, has no filters yet.
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(tmp_path)
     monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "home"))
     return tmp_path
 
