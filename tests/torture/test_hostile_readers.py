@@ -7,7 +7,7 @@ import pytest
 from storage.records.answers import AnswerStatus
 from tests.asking_worlds import answer_at, at_context, published
 from tests.chat_server import Misbehaviour, sometimes
-from tests.flows.readers.test_by_model import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION
+from tests.flows.readers.lengths import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION
 from tests.scripted_answers import Reader, model_settings, read_by
 from tests.torture.lab import sampled
 

@@ -6,7 +6,11 @@ from storage.records.documents import EdgeKind, NodeKind
 from tests.asking_worlds import Passage, written
 from tests.scripted_answers import path_answer
 
+FOUR = ("plan", "agent", "map", "walk")
+BOUNDS = {"plan": 24, "agent": 24, "map": 7, "walk": 42}
+"""The calls that a reader may make."""
 QUESTION = "Which is longer, the blade or the cable of the harbour?"
+BLADE, CABLE, WIRE = "What is the length of the blade?", "What is the length of the cable?", "What is the length of the wire?"
 DOCUMENT = written(
     "lengths",
     Passage("The blade is 20 metres long.", page=1, section="Blades"),

@@ -14,7 +14,7 @@ from tasks.models.endpoints import Endpoint
 from tasks.reading.choice import chat_server_of, open_reader
 from tests.asking_worlds import answer_at, at_context, published
 from tests.chat_server import chat_server
-from tests.flows.readers.lengths import ALL_FORMS, DOCUMENT, FACTS, QUESTION, everything, step, turn
+from tests.flows.readers.lengths import ALL_FORMS, BLADE, CABLE, DOCUMENT, FACTS, QUESTION, WIRE, everything, step, turn
 from tests.scripted_answers import (
     IMPATIENT,
     Reader,
@@ -28,8 +28,6 @@ from tests.scripted_answers import (
     read_by,
 )
 from tests.storage.worlds import document_id
-
-BLADE, CABLE, WIRE = "What is the length of the blade?", "What is the length of the cable?", "What is the length of the wire?"
 
 
 @pytest.fixture(scope="module")

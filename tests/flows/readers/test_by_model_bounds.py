@@ -14,7 +14,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
 from tests.chat_server import Misbehaviour, sometimes
-from tests.flows.readers.lengths import ALL_FORMS, DOCUMENT, FACTS, QUESTION, everything, step, turn
+from tests.flows.readers.lengths import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION, everything, step, turn
 from tests.scripted_answers import (
     Reader,
     forms,
@@ -25,15 +25,11 @@ from tests.scripted_answers import (
 )
 from tests.storage.worlds import document_id
 
-FOUR = ("plan", "agent", "map", "walk")
 SLOW = {
     Misbehaviour[name]
     for name in ("BUSY", "BUSY_FOR_A_WHILE", "TIMEOUT", "HANG", "HANG_LATER", "DRIP", "WHITESPACE", "ERROR", "UNAVAILABLE")
 }
 """What a question waits for until its time is up."""
-BOUNDS = {"plan": 24, "agent": 24, "map": 7, "walk": 42}
-
-
 AT_ONCE = [one for one in Misbehaviour if one not in {*SLOW, Misbehaviour.HUGE}]
 HURRIED = model_settings(seconds=3.0)
 

@@ -15,7 +15,7 @@ from storage.locations import artifacts_folder
 from storage.records.documents import NodeKind
 from tasks.readers.page_pictures import page_images, with_pages
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
-from tests.flows.readers.test_by_model import ALL_FORMS, BLADE, DOCUMENT, FACTS
+from tests.flows.readers.lengths import ALL_FORMS, BLADE, DOCUMENT, FACTS
 from tests.scripted_answers import (
     Reader,
     booked,
