@@ -5,6 +5,7 @@ import re
 import secrets
 import sys
 import tempfile
+import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from tasks.models.process import READY, speak
 STANDARD_ERROR = 2
 WHY = re.compile(r"error loading model: (.+)")
 NO_PORT = "couldn't bind HTTP server socket"
+LOG_BYTES = 1_000_000
+LAST_WORDS, LAST_WORDS_SECONDS = "exiting due to", 5.0
+"""How the log ends, which a thread of llama.cpp writes; the error is raised before."""
 NO_WEB = "http://127.0.0.1"
 """The only page that may read replies, which is nobody's. The key keeps pages from having any computed."""
 
@@ -32,8 +36,7 @@ def serve(connection: Connection) -> None:
         try:
             server = Server(parameters(path, name, key, host, int(port), int(tokens)))
         except RuntimeError as error:
-            log.seek(0)
-            logged = log.read().decode("utf-8", "replace")
+            logged = whole(log.fileno())
             why = WHY.search(logged)
             words = f"llama.cpp cannot run {path!r}: {why[1] if why else error}; fetch it anew, or name another GGUF file"
             if NO_PORT in logged:
@@ -45,6 +48,16 @@ def serve(connection: Connection) -> None:
     connection.send_bytes(READY)
     while connection.recv():
         connection.send_bytes(f"{server.listening_address} {key}".encode())
+
+
+def whole(log: int) -> str:
+    """Return what llama.cpp logged to a file, once it has written it all."""
+    deadline = time.monotonic() + LAST_WORDS_SECONDS
+    while True:
+        logged = os.pread(log, LOG_BYTES, 0).decode("utf-8", "replace")  # not by seek: the writer is at the same place
+        if LAST_WORDS in logged or time.monotonic() > deadline:
+            return logged
+        time.sleep(0.01)
 
 
 def parameters(path: str, name: str, key: str, host: str, port: int, tokens: int) -> CommonParams:

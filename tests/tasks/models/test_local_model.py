@@ -60,7 +60,7 @@ def test_a_file_of_another_kind_is_named(tmp_path):
 
 def test_what_llama_cpp_finds_wrong_with_a_file_is_passed_on(tmp_path, gguf):
     what, value, remedy = refused(tmp_path, "--gguf", gguf, "--port", 0)
-    assert "cannot run" in what and value == str(gguf) and "another GGUF file" in remedy
+    assert "cannot run" in what and "hyperparameters" in what and value == str(gguf) and "another GGUF file" in remedy
 
 
 @pytest.mark.parametrize("kept", [4, 30, 200])
