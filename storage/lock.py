@@ -80,9 +80,13 @@ def lock_file(path: Path) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        let_go(descriptor)
+
+
+def let_go(descriptor: int) -> None:
+    """Close the file of a lock, unlocked first: a child in the moment between its fork and its exec still holds a copy."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0) -> bool:
@@ -107,7 +111,7 @@ def wait_until_free(path: Path, *, wait_seconds: float) -> None:
     try:
         wait_for(descriptor, path, wait_seconds)
     finally:
-        os.close(descriptor)
+        let_go(descriptor)
 
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:

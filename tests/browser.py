@@ -20,6 +20,8 @@ FLAGS = (
 )
 HIGH_FD = 64
 ANSWER_SECONDS = 60.0
+LEFT = ("Inspected target navigated", "Execution context was destroyed", "Cannot find default execution context")
+"""What Chromium says of a script where the page is left meanwhile."""
 
 
 def find_browser():
@@ -110,7 +112,7 @@ class Page:
         try:
             done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         except RuntimeError as error:
-            if "Inspected target navigated" in str(error):
+            if any(words in str(error) for words in LEFT):
                 return ""
             raise
         if "exceptionDetails" in done:

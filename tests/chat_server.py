@@ -134,7 +134,6 @@ class ChatServer:
 
     def __post_init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._connections: set[asyncio.Task] = set()
         self._slots = asyncio.Semaphore(self.places)
 
     def come_back(self) -> None:
@@ -146,7 +145,7 @@ class ChatServer:
         self._run(self._leave())
 
     def _run(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, backlog=512, limit=2**26)
@@ -154,14 +153,14 @@ class ChatServer:
 
     async def _leave(self) -> None:
         self._server.close()
-        for task in self._connections:
-            task.cancel()
-        if self._connections:
-            await asyncio.wait(self._connections)
+        # One that was accepted just now begins first.
+        await asyncio.sleep(0.01)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        self._connections.add(task)
         self.connections += 1
         try:
             while await self._serve_one(reader, writer):
@@ -169,7 +168,6 @@ class ChatServer:
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
-            self._connections.discard(task)
             with contextlib.suppress(OSError):
                 writer.transport.abort()
 

@@ -165,10 +165,10 @@ def embedding_server(behave: Behave = well, **more: Any) -> Iterator[EmbeddingSe
 
 
 def impatient(retries=(), **embeddings):
-    """Settings with short waits."""
+    """Settings with short waits between tries."""
     short = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.02, "attempts": 4, "busy_seconds": 5.0}
     return ModelSettings(
-        deadlines={"connect_seconds": 2.0, "models_seconds": 1.0},
+        deadlines={"models_seconds": 60.0},
         retries=short | dict(retries),
-        embeddings={"reply_seconds": 2.0, "question_seconds": 5.0, "texts_per_request": 4, "in_flight": 3} | embeddings,
+        embeddings={"texts_per_request": 4, "in_flight": 3} | embeddings,
     )

@@ -45,6 +45,26 @@ from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
 from tasks.watching.watching import watched
 
+SPARE_THREADS = 32
+"""For questions at work and for pages, on top of a thread for each question whose object store hangs; asyncio has six."""
+
+WARM_UP_SECONDS = 30.0
+"""A corpus takes two; an object store that takes so long does not keep others from asking."""
+
+POLL_SECONDS = 3.0
+"""How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
+
+PAUSE_SECONDS = 1.0
+AGAIN_SECONDS = "0.2"
+NEWS_SECONDS = 30.0
+"""The same trouble is said once, and again where all was well for so long."""
+
+CUT_OFF = "Execution was cancelled by the runtime environment"
+"""What Prefect says of a step whose run was cancelled."""
+
+POOL = "flowreader-questions"
+PATIENCE_SECONDS = 8.0
+
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
     """Hands what its work pool is asked for over to this process."""
@@ -80,27 +100,6 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         # What is wrong with it the run itself says.
         await asyncio.wait([answering])
         return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
-
-
-SPARE_THREADS = 32
-"""For questions at work and for pages, on top of a thread for each question whose object store hangs; asyncio has six."""
-
-WARM_UP_SECONDS = 30.0
-"""A corpus takes two; an object store that takes so long does not keep others from asking."""
-
-POLL_SECONDS = 3.0
-"""How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
-
-PAUSE_SECONDS = 1.0
-AGAIN_SECONDS = "0.2"
-NEWS_SECONDS = 30.0
-"""The same trouble is said once, and again where all was well for so long."""
-
-CUT_OFF = "Execution was cancelled by the runtime environment"
-"""What Prefect says of a step whose run was cancelled."""
-
-POOL = "flowreader-questions"
-PATIENCE_SECONDS = 8.0
 
 
 def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None], *, ending: signal.Signals) -> None:

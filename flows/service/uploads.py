@@ -88,9 +88,9 @@ def _place(partial: Path, kept: Path) -> Path:
     """Put what was written where it stays, in one step that survives a power cut."""
     with partial.open("rb") as file:
         os.fsync(file.fileno())
-    kept.parent.mkdir(exist_ok=True)
     try:
-        partial.replace(kept)
+        while not _moved(partial, kept):
+            pass
         sync_folder(kept.parent)
     except OSError:
         with suppress(OSError):
@@ -98,3 +98,15 @@ def _place(partial: Path, kept: Path) -> Path:
         raise
     sync_folder(kept.parents[1])
     return kept
+
+
+def _moved(partial: Path, kept: Path) -> bool:
+    """Say whether the file is where it stays; its folder may go meanwhile, with another file of the same content."""
+    kept.parent.mkdir(exist_ok=True)
+    try:
+        partial.replace(kept)
+    except FileNotFoundError:
+        if not partial.exists():
+            raise
+        return False
+    return True

@@ -19,7 +19,7 @@ from storage.artifacts import sync_folder, write_durably
 from storage.catalog.catalog import SCHEMA_VERSION, refuse_newer
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import taken
+from storage.lock import let_go, taken
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
@@ -116,7 +116,7 @@ def held(location: CorpusLocation) -> Iterator[Current | None]:
             yield current
             return
         finally:
-            os.close(descriptor)
+            let_go(descriptor)
     raise CurrentDamagedError(
         f"the published snapshot of corpus {location.name!r} is missing or altered; "
         f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
@@ -159,7 +159,7 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
             forget_asked(location.asked_of(number))
         path.unlink()
     finally:
-        os.close(descriptor)
+        let_go(descriptor)
     sync_folder(path.parent)
     return True
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there
+from storage.lock import is_still_there, let_go, taken
 from storage.runs.log import continued, writing_alone
 from storage.system import full_disk_explained
 
@@ -36,7 +36,7 @@ def at_work(run_file: Path) -> Iterator[None]:
     """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
     with full_disk_explained(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
-    # Not waited for: the holder is the same run, which a retry meets at its very end.
+    # Not waited for longer than for one who looks: the holder is the same run, which a retry meets at its very end.
     with writing_alone(sign_of(run_file), wait=False):
         run_file.with_suffix(REPORTED).unlink(missing_ok=True)
         yield
@@ -97,12 +97,8 @@ def _look_at(sign: Path) -> tuple[float, bool] | None:
     except FileNotFoundError:
         return None
     try:
-        held = False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            held = True
+        held = not taken(descriptor, fcntl.LOCK_SH)
         # It may end while it is looked at: then its sign is gone.
         return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
     finally:
-        os.close(descriptor)
+        let_go(descriptor)

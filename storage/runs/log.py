@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there
+from storage.lock import is_still_there, let_go, taken
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import writable
 from storage.system import full_disk_explained
@@ -23,6 +23,8 @@ from storage.system import full_disk_explained
 ASKING = "ask-"
 """The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
 
+LOOK_SECONDS = 1.0
+"""Who looks whether a file is held holds it for some microseconds."""
 
 SURROGATE = "\\ud"
 """So begin the escapes of lone surrogates, which names of files may have and JSON may not, and of many other signs."""
@@ -157,21 +159,21 @@ def append_lines(path: Path, lines: bytes) -> None:
 def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
     """Keep every other writer out of the file, made where it is missing, while the block runs; a death lets them in.
 
-    Where `wait` is false and another process holds it, the block runs without it.
+    Where `wait` is false and another process holds it for longer than a look takes, the block runs without it.
     The file is the one that the path names: a writer that waited while it was replaced waits again, for the new one.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
-            with suppress(BlockingIOError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if wait:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            else:
+                taken(descriptor, wait_seconds=LOOK_SECONDS)
             if is_still_there(descriptor, path):
                 yield descriptor
                 return
         finally:
-            # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
+            let_go(descriptor)
 
 
 def write_whole(descriptor: int, lines: bytes) -> None:

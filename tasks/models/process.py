@@ -18,7 +18,7 @@ from tasks.progress import StoppedError, stop_requested
 READY = b"ready"
 """The first reply, once the model is loaded; any other says why it is not."""
 START_SECONDS = 120.0
-PARENT_POLL_SECONDS = 0.5
+PARENT, PARENT_POLL_SECONDS = "MODEL_PARENT", 0.5
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -41,7 +41,7 @@ class ModelProcess:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": str(ROOT), **self._environment},
+                    env={**os.environ, "PYTHONPATH": str(ROOT), PARENT: str(os.getpid()), **self._environment},
                     cwd="/",
                     start_new_session=True,
                 )
@@ -142,8 +142,8 @@ def speak(serve: Callable[[Connection], None]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process soon after its parent, even in the middle of a request."""
-    parent = os.getppid()
+    """End this process soon after its parent, even in the middle of a request, and where that was killed before this one asked."""
+    parent = int(os.environ.get(PARENT, os.getppid()))  # whoever runs it by hand names none
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_SECONDS)
     os._exit(1)

@@ -135,19 +135,22 @@ def test_ten_thousand_questions_of_thirty_metrics_take_no_two_seconds(path):
 KEEPING = """
 import sys
 from pathlib import Path
-from storage.evaluations import keep_evaluation
+from storage import evaluations
 from tests.storage.evaluation_worlds import evaluation, scored
+evaluations.WAIT_SECONDS = 60
 for number in range(3):
-    keep_evaluation(Path(sys.argv[1]), evaluation(f"run-{sys.argv[2]}-{number}", scored("flow", "q", "a.pdf", recall=1.0)))
+    scores = scored("flow", "q", "a.pdf", recall=1.0)
+    evaluations.keep_evaluation(Path(sys.argv[1]), evaluation(f"run-{sys.argv[2]}-{number}", scores))
 """
 
 
-def test_many_processes_and_threads_lose_no_evaluation(path):
+def test_many_processes_and_threads_lose_no_evaluation(path, monkeypatch):
+    monkeypatch.setattr(evaluations, "WAIT_SECONDS", 60)
     children = [subprocess.Popen([sys.executable, "-c", KEEPING, str(path), name]) for name in "ab"]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: keep_evaluation(path, evaluation(f"run-own-{number}", *QUESTIONS)), range(4)))
         list(pool.map(lambda _: list_evaluations(path), range(4)))
-    assert [child.wait(60) for child in children] == [0, 0]
+    assert [child.wait(120) for child in children] == [0, 0]
     assert len(list_evaluations(path)) == 10
 
 

@@ -21,7 +21,7 @@ from tests.program import CORPUS
 from tests.session_server import session_server
 from tests.torture.lab import CAMPAIGN
 from tests.torture.test_disk_full import small_disk
-from tests.waiting import wait_until
+from tests.waiting import files_below, wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -47,11 +47,11 @@ def service(home):
 
 
 def files_in(folder):
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)) for path in files_below(folder)}
 
 
 def left():
-    return [path for path in uploads_folder().rglob("*") if path.is_file()]
+    return files_below(uploads_folder())
 
 
 def require_well(reply):

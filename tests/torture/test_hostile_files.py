@@ -126,7 +126,7 @@ def test_every_file_has_its_own_end_and_the_good_ones_are_ready(tmp_path, cheap,
     assert run.survivors() == []
 
     again = ingest(folder, home=home, server=server, settings=settings).ended(1)
-    assert time.monotonic() - again.began < 15
+    assert time.monotonic() - again.began < 60
     assert again.said == said
     plain = Run("status", "--corpus", "torture", home=home).ended(0).words
     assert "\x1b" not in plain and "\u202e" not in plain and "\x07" not in plain

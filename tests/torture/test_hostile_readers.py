@@ -15,7 +15,7 @@ pytestmark = pytest.mark.torture
 
 STORIES = range(500)
 WAYS = [how for how in Misbehaviour if how is not Misbehaviour.HUGE]
-SECONDS, GRACE = 4.0, 5.0
+SECONDS, GRACE = 4.0, 15.0
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import read_holder
-from tests.torture.lab import check_oracle, ingest, location, sampled, seeded_home, settings_file
+from tests.torture.lab import PROMPT_SECONDS, check_oracle, ingest, location, sampled, seeded_home, settings_file
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
@@ -36,14 +36,15 @@ def holder(home):
 def test_the_second_ingest_names_the_holder(home, tmp_path, cheap, server):
     first = ingest(cheap.documents, home=home, server=server)
     wait_until(lambda: holder(home))
+    # it may not end before the second comes
+    first.process.send_signal(signal.SIGSTOP)
     impatient = settings_file(tmp_path, lock_wait_seconds=0)
     second = ingest(cheap.documents, home=home, server=server, settings=impatient)
-    if second.wait() == 2:
-        second.ended(2)
-        assert f"process {first.process.pid}" in second.error and "wait" in second.error
-        first.ended(0)
-    else:
-        pytest.fail(f"the second ended with {second.wait()}: {second.words[-2000:]}")
+    second.wait()
+    first.process.send_signal(signal.SIGCONT)
+    second.ended(2)
+    assert f"process {first.process.pid}" in second.error and "wait" in second.error
+    first.ended(0)
     check_oracle(home, cheap.export)
 
 
@@ -87,7 +88,7 @@ def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap
     running = run.process.poll() is None
     run.interrupt()
     began = time.monotonic()
-    code = run.wait(30)
+    code = run.wait(60)
     seconds = time.monotonic() - began
     tell(f"Ctrl-C after {share:.0%}: exit {code} in {seconds:.1f} s")
     assert run.survivors() == []
@@ -99,14 +100,14 @@ def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap
         states = []
     assert set(states) <= {"ready"}
     # one whose work was done when the signal came tells its result, its last events to Prefect included
-    at_its_end = '"totals"' in run.words and seconds < (10 if share >= 0.5 else 3)
-    if running and not at_its_end:
-        assert seconds < 10
+    at_its_end = '"totals"' in run.words and seconds < (PROMPT_SECONDS if share >= 0.5 else 3)
+    # before the program is loaded the signal itself ends it
+    unloaded = code == -signal.SIGINT and not location(home).folder.exists()
+    if running and not at_its_end and not unloaded:
+        assert seconds < PROMPT_SECONDS
         assert "Traceback" not in run.words, run.words[-3000:]
-        # before the program is loaded the signal itself ends it
-        assert code == 130 or (code == -signal.SIGINT and share < 0.1), run.words[-2000:]
-        if code == 130:
-            assert "same command" in run.words or run.words.strip() == "stopped"
+        assert code == 130, run.words[-2000:]
+        assert "same command" in run.words or run.words.strip() == "stopped"
     ingest(cheap.documents, home=home, server=server).ended(0)
     check_oracle(home, cheap.export)
 
@@ -120,8 +121,8 @@ def test_a_second_ctrl_c_ends_at_once(home, whole, server):
     if run.process.poll() is None:
         run.interrupt()
     # one that meets the very end of the process ends it by the signal itself
-    assert run.wait(20) in {130, -2}
-    assert time.monotonic() - began < 10
+    assert run.wait(60) in {130, -2}
+    assert time.monotonic() - began < PROMPT_SECONDS
     assert run.survivors() == []
     ingest(whole.documents, home=home, server=server).ended(0)
     check_oracle(home, whole.export)

@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from deployments.children import children_of
 from storage.runs.views import read_run
-from tests.torture.lab import check_oracle, ingest, living, location, seeded_home
+from tests.torture.lab import PROMPT_SECONDS, check_oracle, ingest, living, location, seeded_home
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
@@ -29,9 +30,8 @@ def by_dask(tmp_path):
 
 
 def readers_below(run):
-    children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
-    processes = [int(pid) for task in children.parents[1].glob("*/children") for pid in task.read_text().split()]
-    return [pid for pid in processes if any("tasks.parsing.fork_server" in line for line in living(Path("/nowhere"), pid))]
+    children = children_of(run.process.pid)
+    return [pid for pid in children if any("tasks.parsing.fork_server" in line for line in living(Path("/nowhere"), pid))]
 
 
 def steps_of(home):
@@ -94,11 +94,11 @@ def test_ctrl_c_ends_the_cluster_and_another_run_goes_on(home, cheap, by_dask, s
     wait_until(lambda: readers_below(run), 180)
     run.interrupt()
     began = time.monotonic()
-    code = run.wait(30)
+    code = run.wait(60)
     seconds = time.monotonic() - began
     tell(f"Ctrl-C while a cluster reads: exit {code} in {seconds:.1f} s")
     assert run.survivors() == []
-    assert code == 130 and seconds < 10 and "Traceback" not in run.words, run.words[-3000:]
+    assert code == 130 and seconds < PROMPT_SECONDS and "Traceback" not in run.words, run.words[-3000:]
     ingest(cheap.documents, home=home, server=server).ended(0)
     check_oracle(home, cheap.export)
 
@@ -107,7 +107,7 @@ def test_ctrl_c_while_the_cluster_starts_ends_it_too(home, cheap, by_dask, serve
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
     wait_until(lambda: any("multiprocessing.spawn" in words for words in living(home, run.process.pid)))
     run.interrupt()
-    assert run.wait(10) == 130 and "Traceback" not in run.words, run.words[-3000:]
+    assert run.wait(60) == 130 and "Traceback" not in run.words, run.words[-3000:]
     assert run.survivors() == []
 
 
@@ -115,4 +115,4 @@ def test_the_cluster_of_a_killed_run_ends_with_it(home, cheap, by_dask, server):
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
     wait_until(lambda: readers_below(run), 180)
     run.kill()
-    assert run.survivors(10) == []
+    assert run.survivors() == []

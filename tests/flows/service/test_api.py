@@ -25,7 +25,7 @@ from tests.flows.service.test_app import WEIGHT, client, error, intake
 from tests.flows.service.test_stream import served
 from tests.program import flowreader
 from tests.session_server import session_server
-from tests.waiting import wait_until
+from tests.waiting import files_below, wait_until
 
 API = "/api/v1/corpora/small"
 ENDED = ("done", "failed", "stopped")
@@ -206,11 +206,11 @@ def test_an_upload_is_begun_once_for_its_key_and_what_no_document_comes_of_is_go
     assert door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()["id"] == first["id"]
     for name, content in (("a.txt", b"b"), ("b.txt", b"a")):
         assert "another request" in error(door.put(f"{API}/uploads/{name}", content=content, headers=key), 409)["what"]
-    kept = [path.name for path in (home / "uploads").rglob("*") if path.is_file()]
+    kept = [path.name for path in files_below(home / "uploads")]
     assert kept == ["a.txt"]
     assert door.delete(f"{API}/ingests/{first['id']}").json()["state"] == "stopped"
     assert door.put(f"{API}/uploads/a.txt", content=b"a", headers=key).json()["id"] == first["id"]
-    assert not any(path.is_file() for path in (home / "uploads").rglob("*"))
+    assert not files_below(home / "uploads")
 
 
 def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, monkeypatch):

@@ -18,10 +18,11 @@ from flows.service import ingests, uploads
 from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
 from flows.service.uploads import TooLargeError, keep_upload
 from storage.artifacts import PARTIAL
-from storage.locations import LocationError, uploads_folder
+from storage.forgetting import forget_uploads
+from storage.locations import LocationError, corpus_location, uploads_folder
 from storage.system import DiskFullError, NotWritableError
 from tests.program import CORPUS
-from tests.waiting import wait_until
+from tests.waiting import files_below, wait_until
 
 
 async def parts(*sent, error=None):
@@ -36,7 +37,7 @@ def kept(name, *sent, corpus="small", error=None, **more):
 
 
 def files():
-    return [path for path in uploads_folder().rglob("*") if path.is_file()]
+    return files_below(uploads_folder())
 
 
 def test_the_same_content_is_kept_once_where_its_hash_says_and_under_its_name(home):
@@ -46,6 +47,20 @@ def test_the_same_content_is_kept_once_where_its_hash_says_and_under_its_name(ho
     assert kept("ünï 计划.pdf", b"abc").parent == first.parent
     # how the catalog would show it, so that whoever removes the document finds it
     assert kept("a\u200db.txt", b"d").name == r"a\u200db.txt"
+
+
+def test_a_folder_that_goes_with_another_file_of_the_same_content_is_made_again(home, monkeypatch):
+    replace, first = Path.replace, kept("a.txt", b"abc")
+
+    def late(partial, target):
+        patched.undo()
+        forget_uploads([str(first)], corpus_location("small"))
+        return replace(partial, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", late)
+        second = kept("b.txt", b"abc")
+    assert files() == [second] and second.parent == first.parent
 
 
 @pytest.mark.parametrize(

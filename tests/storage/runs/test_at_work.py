@@ -1,13 +1,15 @@
 """Whether a run is at work is known for certain: by a lock that ends with its process, however it ends."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+import threading
 
 import pytest
 
+from storage.lock import lock_file
 from storage.runs.at_work import at_work, close, drop_empty_signs, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
@@ -39,8 +41,7 @@ def writer(location):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"begun\n"
         yield process
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+        process.kill()
 
 
 def begun(location, name):
@@ -56,6 +57,16 @@ def test_a_run_is_at_work_until_its_process_is_killed(location, writer):
     writer.wait()
     assert runs_at_work(location) == []
     assert not is_at_work(path) and [each.path for each in killed_runs(location)] == [path]
+
+
+def test_who_looks_whether_a_run_is_at_work_does_not_keep_its_sign_from_it(location):
+    path = location.runs / "r1.jsonl"
+    location.runs.mkdir(parents=True, exist_ok=True)
+    with lock_file(sign_of(path)) as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.3, fcntl.flock, [looking, fcntl.LOCK_UN]).start()
+        with at_work(path):
+            assert is_at_work(path)
 
 
 def test_a_run_that_ended_and_one_that_never_was_are_not_at_work_and_not_killed(location):

@@ -87,7 +87,7 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
     threading.Timer(0.3, interrupt_models).start()
     began = time.monotonic()
     assert echo.ask("hang", seconds=60) is None
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.torture
@@ -103,7 +103,13 @@ def test_a_model_ends_with_a_parent_that_was_killed(arguments):
         worker, greeting = parent.stdout.readline().split()
         parent.kill()
     assert greeting == b"ready"
-    wait_until(lambda: not is_alive(int(worker)), 10)
+    wait_until(lambda: not is_alive(int(worker)), 60)
+
+
+def test_a_model_whose_parent_was_killed_before_it_could_look_ends_too(started):
+    orphan = started(READY="yes", **{model_process.PARENT: "1"})
+    orphan.start()
+    assert orphan._process.wait(60) == 1
 
 
 def test_models_that_are_still_open_end_when_the_program_does(echo):

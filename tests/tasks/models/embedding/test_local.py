@@ -149,8 +149,8 @@ def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
 def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
     model.embed_documents(["offshore wind"])
     monkeypatch.setattr(local, "SECONDS_PER_TEXT", 0.0)
-    with pytest.raises(EmbeddingError, match=r"ended or hung twice on the same 1 texts; .*more free memory"):
-        model.embed_documents(["offshore wind"])
+    with pytest.raises(EmbeddingError, match=r"ended or hung twice on the same [0-9]+ texts; .*more free memory"):
+        model.embed_documents(LONG)
     monkeypatch.undo()
     assert model.embed_documents(["offshore wind"]).shape == (1, 384)
 
@@ -180,7 +180,7 @@ def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
     try:
         with pytest.raises(progress.StoppedError):
             model.embed_documents(LONG)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
     finally:
         progress.forget_stop()
     assert model.embed_documents(["offshore wind"]).shape == (1, 384)
