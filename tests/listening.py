@@ -1,11 +1,23 @@
-"""Where processes listen, as the kernel tells it."""
+"""Where processes listen, as the kernel tells it, and where one may."""
 
 import ipaddress
+import random
 import re
+import socket
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 LISTENS = "0A"
+LISTENABLE = range(10_000, 32_768)
+"""Below the ports that the kernel gives to whoever names none: what is free stays free until it is listened on."""
+
+
+def free_port() -> int:
+    while True:
+        port = random.SystemRandom().choice(LISTENABLE)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def listening_addresses(pids):
@@ -15,13 +27,12 @@ def listening_addresses(pids):
 
 
 def _sockets_of(pid):
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            target = re.fullmatch(r"socket:\[(\d+)\]", str(entry.readlink()))
-        except FileNotFoundError:
-            continue
-        if target:
-            yield target[1]
+    # What is closed, or has ended, meanwhile listens no more.
+    with suppress(FileNotFoundError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                if target := re.fullmatch(r"socket:\[(\d+)\]", str(entry.readlink())):
+                    yield target[1]
 
 
 def _listeners(table):

@@ -5,7 +5,6 @@ Prefect learns its server's address when it is imported, so the address is chose
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import pytest
 
 from flows.prefect_runs.server import QUIET, answers
 from tests.kept_worlds import ROOT, give_prefect_data, locked
+from tests.listening import free_port
 from tests.waiting import wait_until
 
 FOLDER, PORT, SESSION = "TESTS_PREFECT_FOLDER", "TESTS_PREFECT_PORT", "TESTS_SESSION_PID"
@@ -34,12 +34,6 @@ from prefect.server.api.server import create_app
 
 uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def choose(*, import_prefect: bool) -> None:

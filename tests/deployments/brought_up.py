@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from tests.kept_worlds import give_prefect_data
+from tests.listening import free_port
 from tests.program import CORPUS
 from tests.waiting import wait_until
 
@@ -38,12 +38,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def environment_for(home, **more):

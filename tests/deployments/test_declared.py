@@ -14,7 +14,8 @@ from deployments.declared import DECLARATIONS, declared_deployments
 from deployments.named_inputs import EVALUATE_DATASET, INGEST_PATHS
 from flows.prefect_runs.server import answers
 from storage.object_address import AddressError
-from tests.deployments.brought_up import environment_for, free_port
+from tests.deployments.brought_up import environment_for
+from tests.listening import free_port
 
 
 @pytest.fixture

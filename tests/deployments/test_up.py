@@ -18,8 +18,8 @@ import pytest
 from storage.runs.answer_json import answer_from_json
 from tasks.settings.readers import READERS
 from tasks.watching.page_keys import answer_key
-from tests.deployments.brought_up import TORQUE, brought_up, environment_for, free_port
-from tests.listening import listening_addresses
+from tests.deployments.brought_up import TORQUE, brought_up, environment_for
+from tests.listening import free_port, listening_addresses
 from tests.torture.lab import sampled
 from tests.waiting import wait_until
 

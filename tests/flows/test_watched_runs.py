@@ -1,7 +1,6 @@
 """Real runs as whoever watches them sees them: by the log, by the sums of all processes, in Prefect's own log."""
 
 import json
-import socket
 import sqlite3
 import urllib.request
 from contextlib import closing
@@ -16,6 +15,7 @@ from tasks.progress import listening, request_stop
 from tasks.watching.metrics_endpoint import METRICS, shows_all
 from tests.kept_worlds import ROOT, kept_world
 from tests.lineage_worlds import step
+from tests.listening import free_port
 from tests.program import CORPUS, flowreader, process
 
 QUESTION = "What does an MT-3 cost without its base and its xylophone?"
@@ -36,10 +36,8 @@ def watch_runs(folder):
     (folder / "in" / "product_page.html").write_bytes((CORPUS / "product_page.html").read_bytes())
     (folder / "in" / "cut\n.pdf").write_bytes(b"%PDF-1.7 and nothing more")
     (folder / "passwords").write_text(PASSWORD)
-    with socket.socket() as probe, pytest.MonkeyPatch.context() as patched:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-        probe.close()
+    port = str(free_port())
+    with pytest.MonkeyPatch.context() as patched:
         for name, value in ((METRICS, port), ("FLOWREADER_LOG", str(folder / "log")), ("FLOWREADER_HOME", str(folder / "home"))):
             patched.setenv(name, value)
         patched.setenv("PREFECT_LOGGING_LEVEL", "INFO")

@@ -21,6 +21,7 @@ from storage.errors import Finding
 from storage.locations import CorpusLocation
 from storage.records.documents import DocumentState
 from tests.kept_worlds import give_prefect_data
+from tests.listening import free_port
 from tests.program import CHEAP, CORPUS
 from tests.waiting import wait_until
 
@@ -210,9 +211,7 @@ def peak_megabytes(pid: int) -> float:
 def prefect_server_in(home: Path) -> Iterator[str]:
     """Give the address of a Prefect server for many runs."""
     give_prefect_data(home)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     code = f"from flows.prefect_runs import server as p; p.prepare_environment(); p._serve({port}, {os.getpid()})"
     environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
     quiet = subprocess.DEVNULL

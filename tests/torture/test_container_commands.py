@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployments.brought_up import free_port
 from tests.deployments.test_manifests import ROOT, compose, pods
 from tests.kept_worlds import give_prefect_data
+from tests.listening import free_port
 from tests.program import CORPUS
 from tests.waiting import wait_until
 

@@ -16,7 +16,8 @@ from flows.cli.ask_server_commands import ask_service
 from flows.display.output import CommandError
 from storage.runs.log import ASKING
 from tasks.lineage.search import short_run
-from tests.deployments.brought_up import brought_up, free_port, requested
+from tests.deployments.brought_up import brought_up, requested
+from tests.listening import free_port
 from tests.program import flowreader
 from tests.torture.lab import NAME, check_oracle, location
 from tests.waiting import wait_until

@@ -4,7 +4,6 @@ import http.server
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.deployments.brought_up import requested
+from tests.listening import free_port
 from tests.program import CORPUS
 from tests.torture.lab import prefect_server_in
 from tests.waiting import wait_until
@@ -51,9 +51,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory, server):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     home = tmp_path_factory.mktemp("watched") / "home"
     return {
         **os.environ,

@@ -12,8 +12,9 @@ import pytest
 
 from deployments.children import descendants
 from tests.kept_worlds import give_prefect_data
+from tests.listening import free_port
 from tests.program import CORPUS, process
-from tests.session_server import free_port, session_server
+from tests.session_server import session_server
 from tests.waiting import wait_until
 
 

@@ -24,15 +24,14 @@ from tasks.watching.metrics_endpoint import (
     host_and_port,
     shows_all,
 )
+from tests.listening import free_port
 from tests.tasks import event_worlds as worlds
 
 
 @pytest.fixture
 def free(monkeypatch):
     monkeypatch.delenv(SHARED_FOLDER, raising=False)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_port()
 
 
 def scraped(port):

@@ -1,7 +1,6 @@
 """What the environment asks for is watched once, for as long as anything inside is at work."""
 
 import json
-import socket
 import urllib.request
 
 import pytest
@@ -11,6 +10,7 @@ from tasks.events import QuestionBegan, QueueSeen, emit, subscribed
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
 from tasks.watching.watching import flow_at_work, log_to_prefect, shown_in_prefect, watched, watched_question, watched_run
+from tests.listening import free_port
 from tests.tasks import event_worlds as worlds
 
 
@@ -22,9 +22,7 @@ def unwatched(monkeypatch):
 
 @pytest.fixture
 def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_port()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The client against a server that is not ours: `transformers serve`, with a tiny model of random weights."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from storage.runs.replies import CallCache
 from tasks.models.chat.errors import ChatServerDownError, InvalidReplyError, UnknownModelError
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
+from tests.listening import free_port
 from tests.program import CORPUS
 from tests.tasks.models.chat.test_chat_request import encoded
 from tests.tasks.models.chat_worlds import call, calls, settings
@@ -31,9 +31,7 @@ def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     making = [sys.executable, "-m", "tests.tasks.models.tiny_model", str(folder), NAME]
     subprocess.run(making, cwd=ROOT, check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "transformers.cli.transformers", "serve", NAME, "--host", "127.0.0.1", "--port", str(port)]
     environment = {**os.environ, "HF_HUB_CACHE": str(folder), "HF_HUB_OFFLINE": "1"}
     with subprocess.Popen(
