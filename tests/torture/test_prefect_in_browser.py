@@ -109,7 +109,7 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
         form.run(FILL % (0, json.dumps(TORQUE)))
         form.run(FILL % (1, json.dumps("small")))
         # The form takes a moment to hear what is typed.
-        time.sleep(1)
+        time.sleep(3)
         form.run(f"{BUTTON % json.dumps('Submit')}.click()")
         (run,) = until(answered, "the run that the form asked for")
     # They are made when the run has ended.

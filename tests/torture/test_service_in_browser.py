@@ -40,7 +40,7 @@ def until_answered(page):
 def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark, tell):
     with chromium.page(address, width=width, dark=dark) as page:
         assert page.run(WIDER) <= 0 and page.run(UNNAMED) == 0
-        tell(f"painted after {wait_until(lambda: page.run(PAINTED), 10, lambda: 'paint'):.0f} ms")
+        tell(f"painted after {wait_until(lambda: page.run(PAINTED), 60, lambda: 'paint'):.0f} ms")
         page.run(FILL.format("colourless"))
         page.run("document.querySelector('[name=corpus]').value = 'none'")
         page.run(SUBMIT)

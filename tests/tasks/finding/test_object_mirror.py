@@ -213,7 +213,7 @@ def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
     began, address = time.monotonic(), store.address().rstrip("/")
     with pytest.raises(StoreError, match=f"{address}.*Read timeout") as error:
         found(address)
-    assert time.monotonic() - began < 8 and SECRET not in str(error.value)
+    assert time.monotonic() - began < 20 and SECRET not in str(error.value)
 
 
 def test_how_much_is_fetched_is_announced_before_anything_is(store, home):

@@ -43,7 +43,7 @@ def test_what_waited_long_enough_is_yielded_though_others_still_run():
             return item
 
         batches = as_they_finish(["quick", "slow"], work, at_once=2, batch_seconds=0.01, batch_items=10, stop=gate.set)
-        assert await asyncio.wait_for(anext(batches), 5) == ["quick"]
+        assert await asyncio.wait_for(anext(batches), 60) == ["quick"]
         gate.set()
         assert await anext(batches) == ["slow"]
 

@@ -186,7 +186,7 @@ def test_children_die_with_a_parent_that_is_killed(tmp_path):
     with subprocess.Popen([sys.executable, "-c", script, str(path), str(tmp_path)], env=marker) as parent:
         wait_until(lambda: len(_processes_with(str(tmp_path))) >= 3)
         parent.kill()
-    wait_until(lambda: not _processes_with(str(tmp_path)), 20)
+    wait_until(lambda: not _processes_with(str(tmp_path)), 60)
 
 
 def _processes_with(mark: str) -> list[int]:
