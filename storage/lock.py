@@ -15,6 +15,8 @@ from pathlib import Path
 from storage.errors import ExpectedError
 
 POLL_SECONDS = 0.1
+LOOK_SECONDS, LOOK_POLL_SECONDS = 1.0, 0.001
+"""Who looks whether a lock is held holds it for some microseconds, or until the machine gives it time again."""
 
 
 class CorpusBusyError(ExpectedError):
@@ -89,7 +91,7 @@ def let_go(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0) -> bool:
+def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
     """Take the lock of an open file; say whether it became free in time."""
     deadline = time.monotonic() + wait_seconds
     while True:
@@ -99,7 +101,7 @@ def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
 
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 LISTENS = "0A"
 LISTENABLE = range(10_000, 32_768)
-"""Below the ports that the kernel gives to whoever names none: what is free stays free until it is listened on."""
+"""Below the ports that the kernel gives, by default, to whoever names none: what is free stays free until it is listened on."""
 
 
 def free_port() -> int:
@@ -28,7 +28,7 @@ def listening_addresses(pids):
 
 def _sockets_of(pid):
     # What is closed, or has ended, meanwhile listens no more.
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(FileNotFoundError):
                 if target := re.fullmatch(r"socket:\[(\d+)\]", str(entry.readlink())):

@@ -15,16 +15,13 @@ from typing import Any
 
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there, let_go, taken
+from storage.lock import LOOK_POLL_SECONDS, LOOK_SECONDS, is_still_there, let_go, taken
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import writable
 from storage.system import full_disk_explained
 
 ASKING = "ask-"
 """The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
-
-LOOK_SECONDS = 1.0
-"""Who looks whether a file is held holds it for some microseconds."""
 
 SURROGATE = "\\ud"
 """So begin the escapes of lone surrogates, which names of files may have and JSON may not, and of many other signs."""
@@ -168,7 +165,7 @@ def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
             if wait:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             else:
-                taken(descriptor, wait_seconds=LOOK_SECONDS)
+                taken(descriptor, wait_seconds=LOOK_SECONDS, poll_seconds=LOOK_POLL_SECONDS)
             if is_still_there(descriptor, path):
                 yield descriptor
                 return

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.locations import home
-from storage.lock import lock_file, taken
+from storage.lock import LOOK_SECONDS, lock_file, taken
 from storage.records.documents import identify
 from storage.system import check_writable
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint
@@ -38,8 +38,6 @@ MORE_BYTES = 400_000_000
 """What a model takes besides its weights and its context: the process, and what 512 tokens are computed with."""
 GIGABYTE = 1e9
 REPLY_SECONDS = 10.0
-LOOKED_AT_SECONDS = 1.0
-"""Who looks for a running model holds the lock for a moment."""
 MEMORY = Path("/proc/meminfo")
 
 
@@ -172,7 +170,7 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
     """Run the model for all who ask with this home; raise LocalModelError where another one does that already."""
     check_writable(home())
     with lock_file(_announcement()) as descriptor:
-        if not taken(descriptor, wait_seconds=LOOKED_AT_SECONDS):
+        if not taken(descriptor, wait_seconds=LOOK_SECONDS):
             at = (found := running_model()) and found.base_url
             raise LocalModelError(
                 f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}; "

@@ -51,7 +51,7 @@ def serve(connection: Connection) -> None:
 
 
 def whole(log: int) -> str:
-    """Return what llama.cpp logged to a file, once it has written it all."""
+    """Return what llama.cpp logged to a file, once it has written it all, or after seconds."""
     deadline = time.monotonic() + LAST_WORDS_SECONDS
     while True:
         logged = os.pread(log, LOG_BYTES, 0).decode("utf-8", "replace")  # not by seek: the writer is at the same place

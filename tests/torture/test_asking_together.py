@@ -9,6 +9,7 @@ import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
     answered = [seconds for what, seconds in done if what in ANSWERED]
     assert len(answered) + len(refused) == 2 * ROOM and len(answered) >= ROOM and refused, done
     tell(f"{2 * ROOM} at once, room for {ROOM}: {len(answered)} answered, {len(refused)} refused in {max(refused):.1f} s at most")
-    assert max(refused) < 20
+    assert max(refused) < 20 and median(refused) < max(answered)
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.15, 0.4])
@@ -112,7 +113,8 @@ def test_a_server_that_hangs_while_a_question_begins_freezes_nothing(here, secon
         try:
             began = time.monotonic()
             while time.monotonic() - began < 13:
-                with urllib.request.urlopen(f"http://{here.environment['FLOWREADER_ASK_ADDRESS']}/health", timeout=10) as reply:
+                # A question waits 5 s for its run to begin: nothing else may.
+                with urllib.request.urlopen(f"http://{here.environment['FLOWREADER_ASK_ADDRESS']}/health", timeout=4.5) as reply:
                     assert reply.status == 200
                 time.sleep(0.2)
             answer, _seconds = waiting.result(timeout=20)

@@ -17,6 +17,7 @@ from tests.hostile import plain_pdf
 from tests.scripted_answers import Reader
 from tests.scripted_reader import reads_well
 from tests.torture.lab import Run, prefect_server_in
+from tests.waiting import files_below
 
 pytestmark = pytest.mark.torture
 
@@ -57,10 +58,10 @@ def told_by_databases(folder):
 
 
 def told_by_files(folder):
-    for path in sorted(folder.rglob("*")):
+    for path in files_below(folder):
         # Prefect's server is at work here.
-        with suppress(FileNotFoundError, IsADirectoryError):
-            yield path, path.read_bytes()
+        with suppress(FileNotFoundError):
+            yield path, path.read_bytes() if path.is_file() else b""
 
 
 def told_by_server(address):

@@ -59,7 +59,8 @@ def test_a_run_is_at_work_until_its_process_is_killed(location, writer):
     assert not is_at_work(path) and [each.path for each in killed_runs(location)] == [path]
 
 
-def test_who_looks_whether_a_run_is_at_work_does_not_keep_its_sign_from_it(location):
+def test_who_looks_whether_a_run_is_at_work_does_not_keep_its_sign_from_it(location, monkeypatch):
+    monkeypatch.setattr("storage.runs.log.LOOK_SECONDS", 60.0)
     path = location.runs / "r1.jsonl"
     location.runs.mkdir(parents=True, exist_ok=True)
     with lock_file(sign_of(path)) as looking:

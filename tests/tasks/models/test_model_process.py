@@ -106,8 +106,9 @@ def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     wait_until(lambda: not is_alive(int(worker)), 60)
 
 
-def test_a_model_whose_parent_was_killed_before_it_could_look_ends_too(started):
-    orphan = started(READY="yes", **{model_process.PARENT: "1"})
+def test_a_model_whose_parent_was_killed_before_it_could_look_ends_too(started, echo):
+    assert echo.ask(b"well", seconds=30) == b"well"
+    orphan = started(READY="yes", **{model_process.PARENT: "0"})
     orphan.start()
     assert orphan._process.wait(60) == 1
 
