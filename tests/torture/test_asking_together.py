@@ -97,7 +97,7 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
     with ThreadPoolExecutor(2 * ROOM) as asking:
         done = list(asking.map(outcome, range(2 * ROOM)))
     refused = [seconds for what, seconds in done if "is full" in what]
-    answered = [seconds for what, seconds in done if what in ANSWERED]
+    answered = [seconds for what, seconds in done if what in {*ANSWERED, "not_found"}]
     assert len(answered) + len(refused) == 2 * ROOM and len(answered) >= ROOM and refused, done
     tell(f"{2 * ROOM} at once, room for {ROOM}: {len(answered)} answered, {len(refused)} refused in {max(refused):.1f} s at most")
     assert max(refused) < 20 and median(refused) < max(answered)
