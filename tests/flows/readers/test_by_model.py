@@ -7,14 +7,13 @@ from itertools import count
 
 import pytest
 
-from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
 from tasks.models.chat.errors import UnknownModelError
 from tasks.models.endpoints import Endpoint
 from tasks.reading.choice import chat_server_of, open_reader
-from tests.asking_worlds import answer_at, at_context, published
+from tests.asking_worlds import answer_at
 from tests.chat_server import chat_server
-from tests.flows.readers.lengths import ALL_FORMS, BLADE, CABLE, DOCUMENT, FACTS, QUESTION, WIRE, everything, step, turn
+from tests.flows.readers.lengths import ALL_FORMS, BLADE, CABLE, FACTS, QUESTION, WIRE, everything, step, turn
 from tests.scripted_answers import (
     IMPATIENT,
     Reader,
@@ -27,18 +26,6 @@ from tests.scripted_answers import (
     question_of,
     read_by,
 )
-from tests.storage.worlds import document_id
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), DOCUMENT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location, scope=Scope(documents=(document_id("lengths"),))) as context:
-        yield context
 
 
 def in_turn(*replies):

@@ -23,7 +23,6 @@ from tests.scripted_answers import (
     question_of,
     read_by,
 )
-from tests.storage.worlds import document_id
 
 SLOW = {
     Misbehaviour[name]
@@ -32,17 +31,6 @@ SLOW = {
 """What a question waits for until its time is up."""
 AT_ONCE = [one for one in Misbehaviour if one not in {*SLOW, Misbehaviour.HUGE}]
 HURRIED = model_settings(seconds=3.0)
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), DOCUMENT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location, scope=Scope(documents=(document_id("lengths"),))) as context:
-        yield context
 
 
 LONG = written(
