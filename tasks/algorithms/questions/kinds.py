@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from enum import StrEnum
+from functools import lru_cache
 from itertools import dropwhile, takewhile
 
 from storage.records.documents import NodeKind
@@ -141,13 +142,14 @@ def holds_kind(text: str, kind: AnswerKind, question: str) -> bool:
     """
     if kind is AnswerKind.ANY:
         return True
-    wanted = _HELD[AnswerKind.NUMBER if kind is AnswerKind.PERCENTAGE else kind]
-    known = {_bare(match[0]) for match in wanted.finditer(question)}
-    return any(_bare(match[0]) not in known for match in wanted.finditer(text))
+    wanted = AnswerKind.NUMBER if kind is AnswerKind.PERCENTAGE else kind
+    return not _values(text, wanted) <= _values(question, wanted)
 
 
-def _bare(value: str) -> str:
-    return value.rstrip(".,").casefold()
+# Every quote is held against the same question.
+@lru_cache(maxsize=256)
+def _values(text: str, kind: AnswerKind) -> frozenset[str]:
+    return frozenset(match[0].rstrip(".,").casefold() for match in _HELD[kind].finditer(text))
 
 
 _ASKS = (
@@ -158,7 +160,7 @@ _BETWEEN = re.compile(rf"\s*(?:[,;]?\s+and\s+(?={_ASKS})|;\s+|:\s+(?={_ASKS})|\?
 
 
 def question_parts(question: str) -> tuple[str, ...]:
-    """Return what a question asks, part by part: "Why did it fail, and what did it cost?" has two; most have one.
+    """Return what a question asks, part by part, each once: "Why did it fail, and what did it cost?" has two; most have one.
 
     A part begins after "and" with a word that asks, after a colon with one, after a semicolon or a question mark. "between 2020
     and 2022" and "revenue and profit" part nothing.
@@ -166,4 +168,4 @@ def question_parts(question: str) -> tuple[str, ...]:
     # A run of spaces would cost the pattern the third power of its length.
     asked = " ".join(asked_part(question).split())
     parts = (found.strip(" ?.,;:") for found in _BETWEEN.split(asked))
-    return tuple(part for part in parts if any(sign.isalnum() for sign in part))
+    return tuple(dict.fromkeys(part for part in parts if any(sign.isalnum() for sign in part)))

@@ -12,8 +12,11 @@ from tasks.algorithms.text.stems import stems_of, words_of
 _PLACE_NUMBER = re.compile(
     r"\b(?:pages?|pp?\.|slides?|figures?|figs?\.?|tables?|charts?|sections?|chapters?|exhibits?)\s*\d[\d.,\-]*", re.IGNORECASE
 )
-_FILE_NAME = re.compile(r"[\w.-]*\w\.(?:pdf|docx?|pptx?|xlsx?|html?|png|jpe?g|tiff?|txt|md|csv)\b", re.IGNORECASE)
+# From the first sign of a name on alone: from each of them, a long word would cost the square of its length.
+_FILE_NAME = re.compile(r"(?<![\w.-])[\w.-]*\w\.(?:pdf|docx?|pptx?|xlsx?|html?|png|jpe?g|tiff?|txt|md|csv)\b", re.IGNORECASE)
 _NUMBER_SIGNS = str.maketrans("", "", ",.%")
+_LONGEST_WORD = 100
+"""Characters. A longer run, of ideographs or of letters between hyphens, may hold thousands of parts: each is written as itself then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def question_terms(question: str) -> QuestionTerms:
     for word in content or ([] if _PLACE_NUMBER.search(asked) else words_of(asked)):
         parts = stems_of(word)
         for part in parts:
-            written.setdefault(part, word)
+            written.setdefault(part, word if len(word) <= _LONGEST_WORD else part)
         if word in named or _is_number(word) or YEAR.fullmatch(parts[-1]):
             # Documents may write the parts of a compound apart.
             anchors.update(parts[1:] or parts)
