@@ -1,6 +1,6 @@
 """Finding evidence without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,31 +45,20 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
         rarity: what each stem of the question weighs.
         context_share: what the rest of the question counts for a part of it, names aside: they count whole.
     """
-    # A question of 10,000 characters has a thousand parts and stems: what holds for all parts is worked out once.
-    places, weights = {stem: place for place, stem in enumerate(rarity)}, np.fromiter(rarity.values(), np.float64, len(rarity))
-    # A name is the subject of the question, not what it asks.
-    names = rarity.keys() & set(question.terms.anchors)
-    context = marking(names, places, weights, context_share * weights)
     texts = question_parts(question.text)
     for text in texts if len(texts) > 1 else (question.text,):
         own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
-        asked = own - names or own
+        # A name is the subject of the question, not what it asks.
+        names = set(question.terms.anchors)
+        asked, known = own - names or own, own | names
         if own:
             yield Part(
                 text=text,
                 kind=expected_kind(text),
-                asked=term_shares(marking(asked, places, weights, np.zeros_like(weights))),
-                all=term_shares(marking(own, places, weights, context)),
+                asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in known else context_share * weight for stem, weight in rarity.items()]),
                 only_place=asked == {NAMED_PLACE},
             )
-
-
-def marking(stems: Iterable[str], places: Mapping[str, int], weights: Scores, others: Scores) -> Scores:
-    """Return what these stems weigh at their places, and at all others what the `others` do."""
-    own = [places[stem] for stem in stems]
-    marked = others.copy()
-    marked[own] = weights[own]
-    return marked
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,8 @@ _ASKS = (
     r"(?:by\s+|in\s+|with\s+|from\s+|to\s+|at\s+|for\s+|of\s+|on\s+)?"
     r"(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|does|do|did|has|have|had|can|could|will|would)\b"
 )
+_MOST_PARTS = 20
+"""A text of more is asked as one: each part is looked for by itself."""
 _BETWEEN = re.compile(rf"\s*(?:[,;]?\s+and\s+(?={_ASKS})|;\s+|:\s+(?={_ASKS})|\?\s+(?=\S))", re.IGNORECASE)
 
 
@@ -167,5 +169,6 @@ def question_parts(question: str) -> tuple[str, ...]:
     """
     # A run of spaces would cost the pattern the third power of its length.
     asked = " ".join(asked_part(question).split())
-    parts = (found.strip(" ?.,;:") for found in _BETWEEN.split(asked))
-    return tuple(dict.fromkeys(part for part in parts if any(sign.isalnum() for sign in part)))
+    found = (part.strip(" ?.,;:") for part in _BETWEEN.split(asked))
+    parts = tuple(dict.fromkeys(part for part in found if any(sign.isalnum() for sign in part)))
+    return parts if len(parts) <= _MOST_PARTS else (asked,)

@@ -18,6 +18,7 @@ from tasks.algorithms.questions.kinds import (
 )
 from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.statements import named_statements
+from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.kept import asked_part
 
 
@@ -111,6 +112,7 @@ HOSTILE = {
         *("section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "),
         *("first and ", "pages 1, ", "1 to ", "between page 1 and ", "the last 3 "),
     ],
+    question_terms: ["a", "a.", "\u4e00"],
     partial(named_statements, ratio=1.0, item=0.5): ["return on ", "debt to/", "net ", "'s ", "&a"],
 }
 
@@ -184,6 +186,19 @@ def test_what_the_question_brought_along_is_no_answer(text, kind, question, held
 )
 def test_each_thing_asked_is_a_part(question, parts):
     assert question_parts(question) == tuple(part for part in parts if part.strip("?!"))
+
+
+def test_a_part_that_is_asked_again_is_one_and_a_text_of_many_parts_is_asked_as_one():
+    assert question_parts("What was the cost? " * 500) == ("What was the cost",)
+    text = " ".join(f"What was cost {number}?" for number in range(500))
+    assert question_parts(text) == (text,)
+
+
+def test_quotes_are_held_against_a_long_question_in_the_time_of_one():
+    question, texts = "What was cost 1? " * 6_000, [f"It was {number}." for number in range(2_000)]
+    started = time.process_time()
+    assert sum(holds_kind(text, AnswerKind.NUMBER, question) for text in texts) == 1_999
+    assert time.process_time() - started < 5
 
 
 @given(st.text(max_size=200))

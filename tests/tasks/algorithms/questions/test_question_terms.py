@@ -64,3 +64,8 @@ def test_keywords_add_the_words_that_are_new_and_change_no_anchor():
     assert wider.anchors == terms.anchors and wider.stems[: len(terms.stems)] == terms.stems
     assert [word for word in wider.words if word not in terms.words] == ["show", "of", "force"]
     assert with_keywords(terms, []) == terms
+
+
+def test_a_long_run_is_written_by_its_parts_and_not_once_for_each():
+    terms = question_terms("".join(chr(0x4E00 + number) for number in range(10_000)))
+    assert len(terms.stems) > 5_000 and max(map(len, terms.words)) < 10
