@@ -16,7 +16,7 @@ _PLACE_NUMBER = re.compile(
 _FILE_NAME = re.compile(r"(?<![\w.-])[\w.-]*\w\.(?:pdf|docx?|pptx?|xlsx?|html?|png|jpe?g|tiff?|txt|md|csv)\b", re.IGNORECASE)
 _NUMBER_SIGNS = str.maketrans("", "", ",.%")
 _LONGEST_WORD = 100
-"""Characters. A longer run, of ideographs or of letters between hyphens, may hold thousands of parts: each is written as itself then."""
+"""Characters. A longer run, of ideographs or of parts of a compound, may hold thousands: each is written as itself then."""
 
 
 @dataclass(frozen=True, slots=True)
