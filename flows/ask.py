@@ -34,13 +34,11 @@ from tasks.settings.base import changed
 from tasks.step import StepKey, Workplace, chained
 from tasks.watching.watching import watched_question
 
-NO_SEAT = nullcontext()
-"""No seat is waited for."""
+Seat = Callable[[], AbstractAsyncContextManager[None]]
 
 
-async def ask(
-    request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT, run_id: str = ""
-) -> AsyncGenerator[Answer, None]:
+# Without seats none is waited for.
+async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
@@ -48,7 +46,7 @@ async def ask(
     question from the answer before.
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
-    A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
+    A question takes a `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
     another request, nor where its answer is kept. `run_id` is that of the Prefect run, which lineage is to name.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
@@ -84,7 +82,7 @@ class Asking:
     request: AskRequest
     kept: KeptAnswers
     server: Endpoint | None
-    seat: AbstractAsyncContextManager[None]
+    seat: Seat
     held: ExitStack
     began: float
     context: AskContext | None = None
@@ -134,7 +132,7 @@ class Asking:
         context = self.context = self.context or await self.opened()
         if context.reader.notes:  # the model may be there by the next question
             self.context = None
-        async with self.seat:
+        async with self.seat():
             keep = partial(self.kept.keep, self.key(text))
             return await answer_one(text, self.request, context, place, began=self.began, keep=keep)
 

@@ -4,8 +4,8 @@ The answers are given to what waits for them the moment they stand; their pages 
 """
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID, uuid4
@@ -29,6 +29,7 @@ from tasks.asking.request import AskRequest
 from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
+from tasks.step import turn
 
 Answers = list[dict[str, Any]]
 
@@ -40,17 +41,28 @@ AT_ONCE = 8
 seats = asyncio.Semaphore(AT_ONCE)
 """Seats are for questions whose corpus is open."""
 
+LOOK_SECONDS = 0.1
+UNWANTED_SECONDS = 60.0
+"""Of work on a question whose client is gone; then it ends."""
+
 
 class QuestionStoppedError(CommandError):
     """The question was ended before it was answered: somebody cancelled it, or the service ends."""
 
 
 class Asked:
-    """What a request of this process waits for: `begun` when a question is being answered, `answers` when all of them stand."""
+    """What a request of this process waits for: `begun` when a question is being answered, `answers` when all of them stand.
 
-    def __init__(self) -> None:
+    It is `left` where all who waited are gone: then it goes on behind those of the `others` that somebody waits for.
+    """
+
+    def __init__(self, request: AskRequest | None = None, others: Collection["Asked"] = ()) -> None:
         loop = asyncio.get_running_loop()
-        self.id = uuid4().hex
+        self.id, self.request, self.others = uuid4().hex, request, others
+        self.waiting = 0
+        self.nobody_waits = False
+        self.at_work, self.seated, self.moving = False, False, asyncio.Lock()
+        self.unwanted_seconds = 0.0
         self.tasks: list[asyncio.Task[None]] = []
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
@@ -62,8 +74,65 @@ class Asked:
 
     async def waited_for(self) -> Answers:
         """Return the answers when they stand, or raise what ended them; they come all the same where who waits is gone."""
-        answers = await asyncio.shield(self.answers)
+        with self.awaited():
+            answers = await asyncio.shield(self.answers)
         return [one | {"notes": [*one["notes"], self.note]} for one in answers] if self.note else answers
+
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Have somebody wait for it inside the block."""
+        self.waiting, self.nobody_waits = self.waiting + 1, False
+        try:
+            yield
+        finally:
+            self.waiting -= 1
+            if not self.waiting and not self.answers.done():
+                self.nobody_waits = True
+                asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
+
+    @property
+    def left(self) -> bool:
+        """Who asks the same waits for what is made of this one."""
+        return self.nobody_waits and not any(other.waiting for other in self.others if other.request == self.request)
+
+    def _count_work(self) -> None:
+        """Count the work that nobody waits for, and end it after UNWANTED_SECONDS."""
+        if self.waiting or self.answers.done():
+            return
+        self.unwanted_seconds += LOOK_SECONDS if self.seated and self.left else 0.0
+        if self.unwanted_seconds < UNWANTED_SECONDS:
+            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
+        else:
+            self.stop()
+
+    @asynccontextmanager
+    async def seat(self) -> AsyncIterator[None]:
+        """Be at work inside the block, on a seat."""
+        self.at_work = True
+        try:
+            await self._sit()
+            yield
+        finally:
+            self.at_work = False
+            self._rise()
+
+    async def _sit(self) -> None:
+        await seats.acquire()
+        self.seated = True
+
+    def _rise(self) -> None:
+        if self.seated:
+            self.seated = False
+            seats.release()
+
+    async def its_turn(self) -> None:
+        """Return when it may go on: what is left behind waits for what is not, and has no seat meanwhile."""
+        async with self.moving:
+            while self.left and any(other.waiting and other.at_work for other in self.others):
+                self._rise()
+                await asyncio.sleep(LOOK_SECONDS)
+            if self.at_work and not self.seated:
+                await self._sit()
 
     def fail(self, error: BaseException) -> None:
         """Give an error instead of the answers; the end of the task or of the service is one in words."""
@@ -92,8 +161,9 @@ async def answers_of(request: AskRequest) -> Answers:
     """Answer each question from one snapshot, and give all answers, or what ended them, to the request that waits for them."""
     asked = asked_here.get(None) or Asked()
     asked.begun.set_result(None)
+    turn.set(asked.its_turn)
     try:
-        async with aclosing(ask(read_locally(request), seats, flow_run.id or "")) as answers:
+        async with aclosing(ask(read_locally(request), asked.seat, flow_run.id or "")) as answers:
             async for answer in answers:
                 asked.given.append(answer)
         shown = [answer_json(answer) for answer in asked.given]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -111,6 +111,9 @@ class Chain:
 
 chain: ContextVar[Chain] = ContextVar("chain")
 
+turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
+"""Awaited before each step of a question that may have to let others go before it."""
+
 
 @contextmanager
 def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
@@ -205,7 +208,9 @@ class Step(Generic[P, R]):
         )
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
+        """Do the step in a thread, when its turn comes; inside a Prefect run as a task of that run, with its retries and state."""
+        if its_turn := turn.get(None):
+            await its_turn()
         if not _inside_a_prefect_run():
             return await asyncio.to_thread(self, *args, **kwargs)
         from prefect import tags

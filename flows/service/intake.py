@@ -29,6 +29,7 @@ from flows.ask_deployed import (
 from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
+from flows.service.search import Found, search
 from storage.codec import without_sign_in
 from tasks.asking.request import AskRequest
 from tasks.events import QueueSeen, emit
@@ -40,6 +41,9 @@ BEGIN_SECONDS = 5.0
 
 AT_A_TIME = 2
 """Runs that begin side by side: with all at once, the first would wait for the last."""
+
+SEARCHES = 2
+"""At a time: they compute from their beginning to their end, and questions wait for them."""
 
 LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
 PAGES_WAIT_SECONDS = 20.0
@@ -82,10 +86,11 @@ class Intake:
     runs: RunsHere
     deployment: UUID
     room: int
-    waiting: set[Asked] = field(default_factory=set)
+    waiting: dict[str, Asked] = field(default_factory=dict)
     unmade: deque[Unmade] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
+    searches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SEARCHES))
     trying_once: Context = field(default_factory=trying_once)
     last_begun: float = 0.0
 
@@ -96,29 +101,48 @@ class Intake:
     def take_in(self, request: AskRequest) -> Asked:
         """Begin with what is asked, and return what to wait for; raise CommandError where there is no room or the service ends.
 
-        It goes on, and its answers are kept, where who waits for it is gone.
+        It goes on where who waits for it is gone, as far as `Asked` says, and its answers are kept.
         """
-        if self.runs.ending:
-            raise QuestionStoppedError("the query service takes no question: it ends", "", "ask it again, when the service is up")
-        if len(self.waiting) >= self.room:
-            raise FullError(self.room)
-        asked = Asked()
-        self.waiting.add(asked)
-        emit(QueueSeen(len(self.waiting)))
+        asked = self._enter(request)
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))
         asked.tasks.append(answering)
         answering.add_done_callback(asked.ended)
         return asked
 
+    async def search(self, request: AskRequest, start: int, limit: int) -> Found:
+        """Return what the search finds; it takes the place of a question. Raise what `take_in` or the search raises."""
+        looking = self._enter(request)
+        try:
+            with looking.awaited():
+                async with self.searches, looking.seat():
+                    return await search(request, start, limit)
+        finally:
+            looking.answers.cancel()
+            self._leave(looking)
+
+    def _enter(self, request: AskRequest) -> Asked:
+        """Give a place inside; where there is none, that of the first question that nobody waits for."""
+        if self.runs.ending:
+            raise QuestionStoppedError("the query service takes no question: it ends", "", "ask it again, when the service is up")
+        if len(self.waiting) >= self.room:
+            left = next((asked for asked in self.waiting.values() if asked.left), None)
+            if left is None:
+                raise FullError(self.room)
+            left.stop()
+            del self.waiting[left.id]
+        asked = Asked(request, self.waiting.values())
+        self.waiting[asked.id] = asked
+        emit(QueueSeen(len(self.waiting)))
+        return asked
+
     def stop(self, question_id: str) -> None:
         """End the question where it waits or is being answered."""
-        for asked in self.waiting:
-            if asked.id == question_id:
-                asked.stop()
+        if asked := self.waiting.get(question_id):
+            asked.stop()
 
     def _leave(self, asked: Asked) -> None:
-        self.waiting.discard(asked)
+        self.waiting.pop(asked.id, None)
         emit(QueueSeen(len(self.waiting)))
         self._queue_pages(asked)
 

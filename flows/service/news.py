@@ -41,14 +41,15 @@ class News:
     async def newest(self) -> AsyncIterator[Followed]:
         """Yield what happens until the question ends, in silence the last stage again."""
         stage, patience = StageReached("", "waiting"), FIRST_SECONDS
-        while not self.asked.answers.done():
-            try:
-                await asyncio.wait_for(self._some.wait(), patience)
-            except TimeoutError:
-                yield stage
-            patience = QUIET_SECONDS
-            self._some.clear()
-            newest, self._newest = self._newest, {}
-            for event in newest.values():
-                stage = event if isinstance(event, StageReached) else stage
-                yield event
+        with self.asked.awaited():
+            while not self.asked.answers.done():
+                try:
+                    await asyncio.wait_for(self._some.wait(), patience)
+                except TimeoutError:
+                    yield stage
+                patience = QUIET_SECONDS
+                self._some.clear()
+                newest, self._newest = self._newest, {}
+                for event in newest.values():
+                    stage = event if isinstance(event, StageReached) else stage
+                    yield event

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from flows.ask_deployed import Asked
 from flows.display.output import CommandError
 from flows.service.news import News
-from flows.service.received import checked, error_of, received, refusal
+from flows.service.received import checked, error_of, received, refusal, while_here
 from storage.catalog.in_use import corpora_in
 from storage.codec import shortened
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -120,7 +120,8 @@ async def chat(request: Request) -> Response:
     headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
     here = str(request.base_url).rstrip("/")
     if not wanted.stream:
-        return JSONResponse((await answered(asked, wanted.model, began, here)).whole(), headers=headers)
+        reply = await while_here(request, answered(asked, wanted.model, began, here))
+        return JSONResponse(reply.whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return StreamingResponse(
         told_of(News(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers

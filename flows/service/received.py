@@ -1,8 +1,9 @@
 """What comes in over HTTP is checked here, and what is wrong with it becomes a reply: what, the value and the remedy."""
 
+import asyncio
 import hmac
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -21,6 +22,7 @@ HEALTH, JSON = "/health", "application/json"
 LARGEST_BODY = 1_000_000
 
 T = TypeVar("T", bound=BaseModel)
+R = TypeVar("R")
 
 
 class WrongTokenError(CommandError):
@@ -79,6 +81,24 @@ async def received(request: Request, kind: str = JSON) -> bytes:
         if len(body) > LARGEST_BODY:
             raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "send less at once")
     return body
+
+
+async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
+    """Return what the work gives; where the client goes before, cancel it and raise QuestionStoppedError."""
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise QuestionStoppedError("the client is gone before its reply", "", "ask it again")
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:

@@ -27,7 +27,10 @@ FIRST_CHARACTERS = 500
 """Shown of a passage that holds no words of the question."""
 
 
-async def search(request: AskRequest, start: int, limit: int) -> tuple[list[dict[str, Any]], int | None]:
+Found = tuple[list[dict[str, Any]], int | None]
+
+
+async def search(request: AskRequest, start: int, limit: int) -> Found:
     """Return the passages that rank from `start` (0 the best) for the one question, `limit` at most, and where to go on, if at all.
 
     Of a passage its best words for the question are quoted, or its first; what says nothing is left out. Raise as `flows.ask.ask`.

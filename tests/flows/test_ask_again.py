@@ -319,7 +319,7 @@ def test_who_waits_for_the_same_question_takes_no_seat(location, monkeypatch):
         return await real(answer_id, text, context)
 
     async def asked(text):
-        async with aclosing(ask(AskRequest(questions=(text,), corpus="small"), seats)) as answers:
+        async with aclosing(ask(AskRequest(questions=(text,), corpus="small"), lambda: seats)) as answers:
             return [answer async for answer in answers]
 
     async def all_of_them():

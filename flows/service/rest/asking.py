@@ -8,9 +8,8 @@ from pydantic import BaseModel
 
 from flows.display.lineage_tables import walk_json
 from flows.display.output import CommandError
-from flows.service.received import checked, received
+from flows.service.received import checked, received, while_here
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
-from flows.service.search import search
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -39,6 +38,7 @@ ASKING: dict[str, Any] = {
 
 @router.get("/corpora/{corpus}/search")
 async def passages(
+    request: Request,
     corpus: Corpus,
     query: Annotated[str, Query(examples=["revenue in 2024"])],
     documents: Annotated[
@@ -49,7 +49,7 @@ async def passages(
 ) -> dict[str, Any]:
     """Rank the passages for a query, each with page, box and quote; nothing is answered, and nothing kept."""
     asked = AskRequest(questions=(query,), corpus=corpus, documents=tuple(documents or ()))
-    hits, more = await search(asked, cursor, limit)
+    hits, more = await while_here(request, request.app.state.intake.search(asked, cursor, limit))
     return {"query": query, "passages": hits, "next_cursor": more}
 
 
@@ -61,7 +61,7 @@ async def ask(request: Request, key: Key = None) -> Response:
     async def answered() -> dict[str, Any]:
         return {"answers": await request.app.state.intake.ask(request_in(body))}
 
-    return JSONResponse(await once(request, key, body, answered))
+    return JSONResponse(await while_here(request, once(request, key, body, answered)))
 
 
 @router.get("/corpora/{corpus}/answers")

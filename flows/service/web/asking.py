@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from flows.service.received import checked, error_of, received, status_of
+from flows.service.received import checked, error_of, received, status_of, while_here
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -43,7 +43,7 @@ async def ask(request: Request) -> Response:
     corpus, question, reader = (fields.get(name, "") for name in ("corpus", "question", "reader"))
     try:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
-        (answer,) = await request.app.state.intake.ask(checked(AskRequest, asked))
+        (answer,) = await while_here(request, request.app.state.intake.ask(checked(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         words = error_of(error, of_question=True)
         return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status_of(error))

@@ -291,7 +291,7 @@ def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, 
 
     async def asked(corpus):
         request = AskRequest(questions=("What is the weight of an MT-3 without its base?",), corpus=corpus)
-        async with aclosing(ask(request, seats)) as answers:
+        async with aclosing(ask(request, lambda: seats)) as answers:
             return [answer async for answer in answers]
 
     async def world():
