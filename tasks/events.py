@@ -117,9 +117,10 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuestionRefused:
-    """The query service did not take a question, for this reason."""
+    """The query service did not take a question, for this reason; of those without its token it tells once a minute how many."""
 
     reason: Refusal
+    requests: int = 1
 
 
 @dataclass(frozen=True, slots=True)

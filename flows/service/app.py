@@ -29,6 +29,7 @@ from flows.service.news import News
 from flows.service.received import HEALTH, LARGEST_BODY, error_of, received, refusal, require_welcome
 from flows.service.rest import api, asking, forms
 from flows.service.rest.once import Once
+from flows.service.tokens import TokenCheck
 from flows.service.web import html, site
 from storage.errors import ExpectedError
 from tasks.events import DraftGrown
@@ -38,6 +39,7 @@ ASK, STREAM, MCP = "/ask", "/ask/stream", "/mcp"
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
+    check = TokenCheck(token) if token else None
     tools = Tools("default", intake.ask)
     # Who is welcome is looked at below, for every route. Without sessions a service that starts anew has lost none.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -65,7 +67,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     @app.middleware("http")
     async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         try:
-            require_welcome(request, token)
+            require_welcome(request, check)
             reply = await call(request)
         except Exception as error:
             path = request.scope["path"]

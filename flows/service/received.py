@@ -1,8 +1,6 @@
 """What comes in over HTTP is checked here, and what is wrong with it becomes a reply: what, the value and the remedy."""
 
 import asyncio
-import hmac
-from base64 import b64decode
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
@@ -14,6 +12,7 @@ from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from flows.service.intake import RETRY_SECONDS, FullError
 from flows.service.rest.once import SameKeyError
+from flows.service.tokens import GUESSES_SECONDS, TokenCheck, TooManyTokensError, WrongTokenError
 from storage.errors import ExpectedError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, Refusal, emit
@@ -25,16 +24,12 @@ T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 
 
-class WrongTokenError(CommandError):
-    """The request does not bring the token that the service was started with."""
-
-
 class WrongHostError(CommandError):
     """The request names this machine by a name that the service does not know, or comes from a page of somebody else."""
 
 
-def require_welcome(request: Request, token: str) -> None:
-    """Raise WrongTokenError where a token is asked for and not given; where none is, WrongHostError for another machine's name.
+def require_welcome(request: Request, check: TokenCheck | None) -> None:
+    """Raise what the check does where there is one; where none is, WrongHostError for another machine's name.
 
     Raise WrongHostError, too, where a page of another origin is at work.
     """
@@ -42,12 +37,9 @@ def require_welcome(request: Request, token: str) -> None:
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         remedy = "use the page of the query service itself, or a program"
         raise WrongHostError("the request comes from another page", origin[:100], remedy)
-    if token:
-        given = request.headers.get("Authorization", "")
-        if request.url.path != HEALTH and not hmac.compare_digest(token_in(given).encode(), token.encode()):
-            how = "with another token" if given else "without its token"
-            remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
-            raise WrongTokenError(f"the query service takes no question {how}", "", remedy)
+    if check:
+        if request.url.path != HEALTH:
+            check.require(request)
     elif not is_this_machine(host_of(host)):
         # A page of the web that has its own name lead to this machine is not to ask here.
         raise WrongHostError(
@@ -55,17 +47,6 @@ def require_welcome(request: Request, token: str) -> None:
             host[:100],
             "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN",
         )
-
-
-def token_in(authorization: str) -> str:
-    """Return the token that a program brings, or the password that a browser does; "" for none."""
-    scheme, _, given = authorization.partition(" ")
-    if scheme == "Basic":
-        try:
-            return b64decode(given).decode().partition(":")[2]
-        except ValueError:
-            return ""
-    return given if scheme == "Bearer" else ""
 
 
 async def received(request: Request, kind: str = JSON) -> bytes:
@@ -120,7 +101,8 @@ def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
 def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
     """Return an error in words, and do else what `refusal` does."""
     reason, _status, _headers = _kind(error)
-    if of_question:
+    # Those without the token are counted together.
+    if of_question and reason is not Refusal.TOKEN:
         emit(QuestionRefused(reason))
     shown = CommandError.from_error(error)
     return {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
@@ -133,6 +115,7 @@ def status_of(error: Exception) -> int:
 REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {
     FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
     WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": 'Basic realm="FlowReader"'}),
+    TooManyTokensError: (Refusal.TOKEN, 429, {"Retry-After": f"{GUESSES_SECONDS:.0f}"}),
     WrongHostError: (Refusal.HOST, 400, None),
     QuestionStoppedError: (Refusal.STOPPED, 503, None),
     SameKeyError: (Refusal.REQUEST, 409, None),

@@ -31,6 +31,7 @@ from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
 from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets.exceptions import WebSocketException
 
 from flows.ask_deployed import AT_ONCE
@@ -64,6 +65,29 @@ CUT_OFF = "Execution was cancelled by the runtime environment"
 
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
+HEAD_SECONDS = 15.0
+
+
+class PromptHead(H11Protocol):
+    """A connection that ends where the head of a request is not whole in time; uvicorn would wait for it without end."""
+
+    late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._expect_head()
+
+    def _expect_head(self) -> None:
+        if self.cycle and not self.cycle.response_complete:
+            if self.late:
+                self.late.cancel()
+            self.late = None
+        elif not self.late:
+            self.late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
@@ -158,7 +182,7 @@ async def serve(
         await warmed_up()
         intake = Intake(runs, deployment, room())
         app = web_app(intake, token=token)
-        web = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        web = uvicorn.Server(uvicorn.Config(app, http=PromptHead, log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
             asyncio.ensure_future(staying("what takes runs of ask/ask", lambda: serve_runs(intake))),

@@ -112,8 +112,8 @@ class Metrics:
                 self._questions.labels(reader, status).observe(spent)
             case QueueSeen(inside=inside):
                 self._inside.set(inside)
-            case QuestionRefused(reason=reason):
-                self._refused.labels(reason.value).inc()
+            case QuestionRefused(reason=reason, requests=requests):
+                self._refused.labels(reason.value).inc(requests)
 
     def _count_step(self, record: StepRecord) -> None:
         outcome = step_outcome(record)

@@ -62,8 +62,6 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
     ("asked", "service", "reason"),
     [
         (QUESTION, {"room": 0}, "full"),
-        (QUESTION, {"token": "sesame"}, "token"),
-        ({**QUESTION, "headers": {"Authorization": "Bearer wrong"}}, {"token": "sesame"}, "token"),
         (QUESTION, {"host": "evil.example"}, "host"),
         ({"json": {"questions": ["How deep is the xylophone?"], "colour": "xylophone"}}, {}, "request"),
         ({"content": b"xylophone"}, {}, "request"),
@@ -78,7 +76,7 @@ def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_p
     assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
     (line,) = log.read_text().splitlines()
     assert json.loads(line) == {**json.loads(line), "level": "warning", "event": "question-refused", "reason": reason}
-    assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason"}
+    assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason", "requests"}
 
 
 @pytest.fixture

@@ -1,15 +1,21 @@
 """Who may ask, and what is taken from him."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
+from flows.service import tokens
 from flows.service.received import LARGEST_BODY, refusal
+from flows.service.tokens import TokenCheck
 from storage.locations import LocationError
 from storage.system import DiskFullError
+from tasks.events import QuestionRefused, Refusal, subscribed
+from tasks.watching.json_log import logging_to
 from tests.flows.service.test_app import client, error
+from tests.waiting import wait_until
 
 
 def test_what_is_no_json_is_refused():
@@ -36,6 +42,40 @@ def test_the_token_is_asked_for_where_there_is_one():
 def test_a_browser_gives_the_token_as_a_password(home, auth, status):
     assert client(token="sesame").get("/", auth=auth).status_code == status
     assert client(token="sesame").get("/", headers={"Authorization": "Basic ~"}).status_code == 401
+
+
+def test_from_the_tenth_wrong_token_in_a_minute_on_an_address_waits_and_the_right_one_never():
+    door, wrong, right = client(token="sesame"), {"Authorization": "Bearer no"}, {"Authorization": "bearer sesame"}
+    assert [door.get("/", headers=wrong).status_code for _ in range(9)] == [401] * 9
+    assert "without its token" in error(door.post("/ask", json={}), 401)["what"]
+    for path in ("/ask", "/api/v1/corpora", "/v1/models", "/mcp"):
+        late = door.post(path, headers=wrong)
+        assert late.status_code == 429 and late.headers["Retry-After"] == "60" and "too many wrong tokens" in late.text
+    assert door.get("/api/v1/corpora", headers=right).status_code == 200
+
+
+def test_wrong_tokens_are_forgotten_after_their_minute_and_only_so_many_addresses_are_remembered(monkeypatch):
+    monkeypatch.setattr(tokens, "MOST_ADDRESSES", 3)
+    check, now = TokenCheck("sesame"), 0.0
+    monkeypatch.setattr(tokens, "time", SimpleNamespace(monotonic=lambda: now))
+    assert [check.guessed("a") for _ in range(3)] == [1, 2, 3]
+    now = 61.0
+    assert check.guessed("a") == 1
+    assert [check.guessed(address) for address in "bcdabcd"] == [1, 1, 1, 1, 1, 1, 1], "each was the oldest"
+    assert list(check.guesses) == ["b", "c", "d"]
+
+
+def test_all_wrong_tokens_are_counted_and_told_in_one_line(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(tokens, "NEWS_SECONDS", 0.2)
+    happened, log = [], tmp_path / "log"
+    with logging_to(str(log)), subscribed(happened.append), client(token="sesame") as door:
+        for path in ("/", "/ask", "/answers/0", "/v1/models"):
+            door.get(path, headers={"Authorization": "Bearer no"})
+        door.get("/")
+        wait_until(lambda: happened)
+    assert happened == [QuestionRefused(Refusal.TOKEN, requests=5)]
+    (line,) = map(json.loads, log.read_text().splitlines())
+    assert line["event"] == "question-refused" and line["reason"] == "token" and line["requests"] == 5
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://[", "http://127.0.0.1:4281"])

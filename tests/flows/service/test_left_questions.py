@@ -1,0 +1,157 @@
+"""A question whose client is gone: it goes on behind what somebody waits for, and ends where it costs too much."""
+
+import asyncio
+import json
+import shutil
+import socket
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from flows import ask_deployed
+from flows.ask_deployed import Asked, answers_of, asked_here
+from flows.service import resident
+from flows.service.resident import PromptHead
+from tasks.asking.request import AskRequest
+from tests.flows.service.test_app import WEIGHT, client, error
+from tests.flows.service.test_stream import model_reads, served, weighed
+from tests.waiting import wait_until
+
+REQUEST = AskRequest(**WEIGHT["json"])
+
+
+@pytest.fixture(autouse=True)
+def small(library, tmp_path, monkeypatch):
+    """A home with the corpus `small`."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+
+
+def connected(address):
+    host = urlsplit(address)
+    return socket.create_connection((host.hostname, host.port))
+
+
+def sent(address, path, body, kind="application/json"):
+    """Send a request, and return its connection without waiting for the reply."""
+    connection = connected(address)
+    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}"
+    accepts = "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18"
+    connection.sendall(f"{head}\r\n{accepts}\r\n\r\n".encode() + body)
+    return connection
+
+
+def by_rest(request):
+    return "/ask", json.dumps(request).encode()
+
+
+def by_stream(request):
+    return "/ask/stream", json.dumps(request).encode()
+
+
+def by_openai(request, *, stream=False):
+    asked = {"role": "user", "content": request["questions"][0]}
+    more = {"stream": stream, "flowreader": {"settings": request["settings"]}}
+    return "/v1/chat/completions", json.dumps({"model": request["corpus"], "messages": [asked]} | more).encode()
+
+
+def by_openai_stream(request):
+    return by_openai(request, stream=True)
+
+
+def by_form(request):
+    return "/", f"corpus=small&by=model&question={request['questions'][0]}".encode(), "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("asked", [by_rest, by_stream, by_openai, by_openai_stream, by_form])
+def test_whatever_way_it_came_it_is_left_once_its_client_is_gone_and_its_answer_is_kept(monkeypatch, asked):
+    with model_reads(monkeypatch, weighed, seconds=0.3) as request, served() as (address, service):
+        with closing(sent(address, *asked(request))):
+            (question,) = wait_until(lambda: list(service.waiting.values()))
+            wait_until(lambda: question.waiting)
+            assert not question.left
+        wait_until(lambda: question.left or question.answers.done())
+        wait_until(lambda: not service.waiting)
+        assert question.nobody_waits and question.given[0].answer_by == "model"
+
+
+def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
+    async def world():
+        others = []
+        left, wanted = Asked(REQUEST, others), Asked(REQUEST.model_copy(update={"questions": ("How deep is it?",)}), others)
+        others += [left, wanted]
+        with left.awaited():
+            assert not left.left
+        asked_here.set(left)
+        async with wanted.seat():
+            with wanted.awaited():
+                answering = asyncio.ensure_future(answers_of(REQUEST))
+                async with asyncio.timeout(60):
+                    while not left.at_work or left.seated:
+                        await asyncio.sleep(0.01)
+                await asyncio.sleep(3 * ask_deployed.LOOK_SECONDS)
+                assert not left.given and not left.seated
+            (answer,) = await answering
+        assert answer["citations"] and not left.seated
+
+    asyncio.run(world())
+
+
+def test_it_is_not_left_where_somebody_asks_the_same():
+    async def world():
+        others = []
+        first, second = Asked(REQUEST, others), Asked(REQUEST.model_copy(), others)
+        others += [first, second]
+        with second.awaited():
+            with first.awaited():
+                pass
+            assert not first.left
+        assert first.left
+
+    asyncio.run(world())
+
+
+def test_it_ends_after_so_much_work(monkeypatch):
+    monkeypatch.setattr(ask_deployed, "UNWANTED_SECONDS", 0.3)
+    with model_reads(monkeypatch, weighed, seconds=60) as request, served() as (address, service):
+        with closing(sent(address, *by_rest(request))):
+            (question,) = wait_until(lambda: list(service.waiting.values()))
+            wait_until(lambda: question.waiting)
+        wait_until(lambda: not service.waiting, seconds=30)
+        assert "stopped" in str(question.answers.exception())
+
+
+def test_it_ends_where_its_room_is_needed(monkeypatch):
+    with model_reads(monkeypatch, weighed, seconds=60) as request, served(room=1) as (address, service):
+        by_rules = {"questions": ["How heavy is an MT-3?"], "corpus": "small"}
+        with closing(sent(address, *by_stream(request))):
+            (question,) = wait_until(lambda: list(service.waiting.values()))
+            wait_until(lambda: question.waiting)
+            assert "full" in error(httpx.post(f"{address}/ask", json=by_rules, timeout=60), 503)["what"]
+        wait_until(lambda: question.left)
+        (answer,) = httpx.post(f"{address}/ask", json=by_rules, timeout=60).json()["answers"]
+        assert answer["citations"] and "stopped" in str(question.answers.exception())
+
+
+def test_a_search_takes_the_place_of_a_question():
+    path = "/api/v1/corpora/small/search?query=weight"
+    full = client(room=0).get(path)
+    assert "full" in error(full, 503)["what"] and full.headers["Retry-After"] == "5"
+    door = client(room=1)
+    assert door.get(path).json()["passages"] and door.get(path).json()["passages"]
+    assert door.get("/health").json() == {"waiting": 0, "room": 1}
+
+
+def test_a_connection_whose_request_does_not_come_is_ended_and_one_that_waits_for_its_answer_is_not(monkeypatch):
+    monkeypatch.setattr(resident, "HEAD_SECONDS", 0.3)
+    with model_reads(monkeypatch, weighed, seconds=0.5) as request, served(http=PromptHead) as (address, _service):
+        with closing(connected(address)) as silent, closing(connected(address)) as half, closing(connected(address)) as second:
+            half.sendall(b"GET /health HTTP/1.1\r\nHost: loc")
+            second.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health")
+            for connection in (silent, half, second):
+                connection.settimeout(30)
+            said = b"".join(iter(lambda: second.recv(4096), b""))
+            assert silent.recv(1) == half.recv(1) == b"" and said.count(b'{"waiting":0,"room":8}') == 1
+        (answer,) = httpx.post(f"{address}/ask", json=request, timeout=60).json()["answers"]
+        assert answer["answer_by"] == "model"
