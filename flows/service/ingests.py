@@ -18,6 +18,7 @@ from flows.display.corpus_tables import document_json
 from flows.display.output import CommandError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
+from flows.service.paths import told
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
 from storage.forgetting import forget_uploads
@@ -80,7 +81,7 @@ class Ingest:
                 if set(run.paths) == set(self.together):
                     self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
         shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result", "error")
-        return {name: getattr(self, name) for name in shown}
+        return told({name: getattr(self, name) for name in shown}, self.together or self.paths)
 
 
 @dataclass

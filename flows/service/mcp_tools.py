@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
 from flows.display.output import CommandError
+from flows.service.paths import told
 from flows.service.search import search
 from storage.artifacts import kept_artifacts
 from storage.codec import shortened
@@ -102,7 +103,7 @@ class Tools(MCPServer):
             if not isinstance(error, ExpectedError | OSError):
                 raise
             shown = CommandError.from_error(error)
-            return reply({"error": {"what": shown.what, "value": shown.value, "remedy": shown.remedy}}, wrong=True)
+            return reply({"error": told({"what": shown.what, "value": shown.value, "remedy": shown.remedy})}, wrong=True)
 
     async def ask(
         self,

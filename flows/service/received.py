@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from flows.service.intake import RETRY_SECONDS, FullError
+from flows.service.paths import told
 from flows.service.rest.once import SameKeyError
 from flows.service.tokens import GUESSES_SECONDS, TokenCheck, TooManyTokensError, WrongTokenError
 from storage.errors import ExpectedError
@@ -105,7 +106,7 @@ def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
     if of_question and reason is not Refusal.TOKEN:
         emit(QuestionRefused(reason))
     shown = CommandError.from_error(error)
-    return {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
+    return told({"what": shown.what, "value": shown.value, "remedy": shown.remedy})
 
 
 def status_of(error: Exception) -> int:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from flows.display.lineage_tables import walk_json
 from flows.display.output import CommandError
+from flows.service.paths import roots_of, told
 from flows.service.received import checked, received, while_here
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
 from storage.corpus.snapshot import open_for_reading
@@ -97,7 +98,7 @@ def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
     """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer)
-        return walk_json(walk(snapshot, found.answer_id))
+        return told(walk_json(walk(snapshot, found.answer_id)), roots_of(snapshot.documents()))
 
 
 @router.get("/metrics", response_class=Response, responses=of_kind("text/plain", "for Prometheus"))

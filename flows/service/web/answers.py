@@ -6,6 +6,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from flows.display.lineage_tables import walk_lines
+from flows.service.paths import roots_of, told
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
@@ -46,7 +47,13 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
 
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
-        walked = walk(snapshot, found.answer_id)
+        walked, roots = walk(snapshot, found.answer_id), roots_of(snapshot.documents())
     run = walked.run.run_id.removeprefix(ASKING) if isinstance(walked, AnswerWalk) else ""
     in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""
-    return html("lineage.html", answer=found, corpus=corpus, lines=list(walk_lines(walked)), prefect=in_prefect)
+    return html(
+        "lineage.html",
+        answer=found,
+        corpus=corpus,
+        lines=[line._replace(text=told(line.text, roots)) for line in walk_lines(walked)],
+        prefect=in_prefect,
+    )

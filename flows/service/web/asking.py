@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from flows.service.paths import told
 from flows.service.received import checked, error_of, received, status_of, while_here
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
@@ -69,7 +70,7 @@ def page(
     try:
         if chosen:
             documents, answers = shown(chosen)
-            at_work = [each.message for each in ingests_at_work(corpus_location(chosen))]
+            at_work = [told(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
     except (ExpectedError, OSError) as damage:
         error = error or error_of(damage, of_question=False)
     try:

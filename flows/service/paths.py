@@ -1,0 +1,43 @@
+"""Paths as they are told over HTTP: from their root on. Where that lies on this machine is nothing for who asks from elsewhere."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from storage.locations import home, uploads_folder
+from storage.object_address import is_address
+from storage.records.documents import DocumentRecord
+
+T = TypeVar("T")
+
+
+def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
+    """Return the folder that holds all documents that were read where they lie; each one's own where that is the whole disk."""
+    own = {str(Path(path).parent) for document in documents for path in document.paths if not is_address(path)}
+    elsewhere = sorted(folder for folder in own if not folder.startswith(f"{os.path.realpath(home())}/"))
+    common = os.path.commonpath(elsewhere) if elsewhere else "/"
+    return elsewhere if common == "/" else [common]
+
+
+def told(value: T, roots: Iterable[str] = ()) -> T:
+    """Return a value of JSON whose paths begin with the names of these roots, or with that of the home; an upload's is its name."""
+    uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _both(uploads_folder())]
+    named = map(os.path.split, [*_both(home()), *roots])
+    others = [re.escape(parent.rstrip("/")) + f"/(?={re.escape(name)})" for parent, name in named if name]
+    shown: T = _cut(value, re.compile(rf"(?<![\w/.])(?:{'|'.join([*uploads, *others])})"))
+    return shown
+
+
+def _both(folder: Path) -> list[str]:
+    """Return a folder as it is named, and as it is without links, which is how the catalog has it."""
+    return [os.fspath(folder), os.path.realpath(folder)]
+
+
+def _cut(value: Any, above: re.Pattern[str]) -> Any:  # noqa: ANN401 - of JSON
+    if isinstance(value, str):
+        return above.sub("", value)
+    if isinstance(value, dict):
+        return {name: _cut(one, above) for name, one in value.items()}
+    return [_cut(one, above) for one in value] if isinstance(value, list | tuple) else value
