@@ -35,15 +35,20 @@ def forget_copies(shown: Iterable[str], home: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> None:
-    """Delete those of the files that the service took in for the corpus, each with its folder where nothing else lies in that."""
-    folder = uploads_folder(location.home) / location.name
+def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:
+    """Delete those of the files that the service took in for the corpus, each with its folder where nothing else lies in that.
+
+    Return how many.
+    """
+    folder, deleted = uploads_folder(location.home) / location.name, 0
     for path in map(Path, paths):
         # They are HASH/NAME in it; a path of somebody else may lead anywhere.
         if path.parts[:-2] == folder.parts and ".." not in path.parts and path.is_file():
             path.unlink()
+            deleted += 1
             with suppress(OSError):
                 path.parent.rmdir()
+    return deleted
 
 
 @contextmanager

@@ -247,7 +247,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "Without a chat model nothing is answered: the evidence is quoted.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
-    text = "ask only this document: at least 8 digits of its id, or its exact file name (repeatable)"
+    text = "ask only this document: at least 8 digits of its id, its file name, or a part that no other has (repeatable)"
     ask.add_argument("--document", action="append", default=[], metavar="DOCUMENT", help=text)
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
     ask.add_argument("--modality", choices=MODALITIES, help="ask only text, tables or figures")
@@ -322,7 +322,7 @@ def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     actions = _actions(verbs, "documents", "list, show, remove or export documents")
     named = Parser(add_help=False)
-    named.add_argument("document", metavar="DOCUMENT", help="at least 8 digits of its id, or its exact file name")
+    named.add_argument("document", metavar="DOCUMENT", help="8 digits of its id or more, its name, or but to remove a part of that")
     _command(actions, "list", "cli.corpus_commands:status", "all documents", common)
     text = "one document: its outline, pages and notes"
     _command(actions, "show", "cli.corpus_commands:documents_show", text, common, named)

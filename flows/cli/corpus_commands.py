@@ -8,6 +8,7 @@ from flows.display.corpus_tables import (
     checkups_json,
     corpora_rows,
     receipt_json,
+    receipt_words,
     show_checkups,
     show_corpus,
     show_document,
@@ -61,7 +62,7 @@ def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
         output.data(receipt_json(receipt))
     else:
         output.line(f"{receipt.name} ({receipt.document_id[:12]}) is unpublished since snapshot {receipt.snapshot}")
-        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in receipt.gone.items()))
+        output.line(receipt_words(receipt))
         output.line(receipt.later)
     return WELL
 

@@ -64,7 +64,19 @@ def corpora_rows() -> list[dict[str, Any]]:
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:
     named = {"id": receipt.document_id, "name": receipt.name}
-    return {"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later}
+    gone = {"gone": dict(receipt.gone), "words": receipt_words(receipt)}
+    return {"document": named, "snapshot": receipt.snapshot, **gone, "later": receipt.later}
+
+
+def receipt_words(receipt: Receipt) -> str:
+    """Say what went of what people know: pages, the uploaded file, what answers quoted. A file of their own stays."""
+    file, quoting = receipt.gone["uploads"], receipt.gone["answer_texts"]
+    went = [
+        "its pages",
+        *(["the uploaded file"] if file else []),
+        *([f"the quotes in {counting(quoting, 'answers')}"] if quoting else []),
+    ]
+    return f"gone: {', '.join(went)}{'' if file else '; its file stays where it lies'}"
 
 
 def document_json(record: DocumentRecord) -> dict[str, Any]:

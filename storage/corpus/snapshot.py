@@ -143,26 +143,29 @@ class Snapshot:
 
         return find_answer(self.location, asked_id, present=self._present)
 
-    def find(self, asked: str) -> DocumentRecord:
+    def find(self, asked: str, *, exact: bool = False) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
 
+        Where none is, and a part of a name need not be `exact`, it is that whose name alone holds it, in any case.
         Raise UnknownDocumentError where none is, AmbiguousDocumentError, naming them all, where several are.
         """
-        prefix = asked if ID_PREFIX.fullmatch(asked) else None
-        found = [
-            record
-            for record in self.documents()
-            if any(path.rsplit("/", 1)[-1] == asked for path in record.paths) or (prefix and record.id.startswith(prefix))
-        ]
+        prefix, part = asked if ID_PREFIX.fullmatch(asked) else None, asked.casefold().strip()
+        names = {record: [path.rsplit("/", 1)[-1] for path in record.paths] for record in self.documents()}
+        found = [record for record, own in names.items() if asked in own or (prefix and record.id.startswith(prefix))]
+        if not found and part and not exact:
+            found = [record for record, own in names.items() if any(part in name.casefold() for name in own)]
         if not found:
-            names = [path.rsplit("/", 1)[-1] for record in self.documents() for path in record.paths]
+            known = nearest(asked, [name for own in names.values() for name in own])
+            by_name = "its exact file name" if exact else "its file name, or a part that no other has"
             raise UnknownDocumentError(
-                f"no document {asked!r} in corpus {self.location.name!r}{nearest(asked, names)}; "
-                "name it by 8 or more digits of its id or by its exact file name, `flowreader documents list` shows both"
+                f"no document {asked!r} in corpus {self.location.name!r}{known}; "
+                f"name it by 8 or more digits of its id or by {by_name}, `flowreader documents list` shows both"
             )
         if len(found) > 1:
             several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found)
-            raise AmbiguousDocumentError(f"{asked!r} names {len(found)} documents: {several}; take more digits of the id")
+            raise AmbiguousDocumentError(
+                f"{asked!r} names {len(found)} documents: {several}; take one of these names, or more digits of the id"
+            )
         return found[0]
 
     def sections(self, document_id: str) -> list[Section]:

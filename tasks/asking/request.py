@@ -36,7 +36,9 @@ class AskRequest(BaseModel):
 
     questions: tuple[str, ...] = Field(min_length=1, description="the questions, each answered by itself")
     corpus: str = Field("default", description="the corpus to ask")
-    documents: tuple[str, ...] = Field((), description="only these documents: ids of at least 8 digits, or exact file names")
+    documents: tuple[str, ...] = Field(
+        (), description="only these documents: ids of at least 8 digits, file names, or parts that one name alone has"
+    )
     pages: str | None = Field(None, description="only these pages, such as 3-7")
     modality: Modality | None = Field(None, description="only text, tables or figures")
     reader: Reader = Field("flow", description=READERS_HELP)

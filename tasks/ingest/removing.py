@@ -47,18 +47,18 @@ class RemovedCorpus:
     postponed: str
 
 
-def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
+def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience: float | None = None) -> Receipt:
     """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
 
-    Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
-    when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them,
-    and so is what evaluations asked it. Our copy of what lies in an object store or was uploaded goes as well. With `now` one that
-    was removed before may be named, of which something is left.
+    They are waited for `patience` seconds, by default WAIT_SECONDS. Answers that quote it, or an earlier content of its file, lose
+    those words at once, and again, for those that were being given, when the last reader is gone. What models replied about it, and
+    to questions of this corpus, is forgotten with them, and so is what evaluations asked it. Our copy of what lies in an object
+    store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     try:
         with open_for_reading(location) as snapshot:
-            record, embedder = snapshot.find(asked), snapshot.embedder
+            record, embedder = snapshot.find(asked, exact=True), snapshot.embedder
             counts = snapshot.counts(record.id)
     except UnknownDocumentError:
         before = _removed_before(location, asked) if now else None
@@ -70,10 +70,10 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         note_removals(location, [removal, *_earlier_contents(corpus, removal)])
         number = corpus.publish(removed=[record.id])
         forget_copies(removal.paths, location.home)
-        forget_uploads(record.paths, location)
+        uploads = forget_uploads(record.paths, location)
         forget_questions(location)
-        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-    counted = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
+        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS if patience is None else patience) if now else clean_up(corpus)
+    counted = {"uploads": uploads, "pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
     gone = counted | _what_is_gone(cleaned)
     return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
 
@@ -98,7 +98,8 @@ def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> R
         embedder = snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
-    return Receipt(removal.document_id, asked, corpus.snapshot, _what_is_gone(cleaned), _what_goes_later(cleaned, now=True))
+    gone = {"uploads": 0, **_what_is_gone(cleaned)}
+    return Receipt(removal.document_id, asked, corpus.snapshot, gone, _what_goes_later(cleaned, now=True))
 
 
 def _what_is_gone(cleaned: CleanedUp) -> dict[str, int]:

@@ -43,7 +43,7 @@ async def passages(
     corpus: Corpus,
     query: Annotated[str, Query(examples=["revenue in 2024"])],
     documents: Annotated[
-        list[str] | None, Query(description="only these: at least 8 digits of an id, or an exact file name")
+        list[str] | None, Query(description="only these: at least 8 digits of an id, a file name, or a part that no other has")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     cursor: Cursor = 0,

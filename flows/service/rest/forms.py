@@ -100,7 +100,9 @@ class IngestsShown(BaseModel):
 
 
 Corpus = Annotated[str, Path(examples=["default"])]
-DocumentNamed = Annotated[str, Path(description="at least 8 digits of its id, or its exact file name", examples=["report.pdf"])]
+DocumentNamed = Annotated[
+    str, Path(description="at least 8 digits of its id, its file name, or a part that no other has", examples=["report.pdf"])
+]
 AnswerNamed = Annotated[str, Path(description="at least 8 digits of its id", examples=["0a1b2c3d"])]
 Number = Annotated[int, Path(ge=1, description="from 1; of a slide or a sheet, too")]
 Cursor = Annotated[int, Query(ge=0, description="where to go on: next_cursor of the reply before")]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, Response
 
-from flows.display.corpus_tables import page_of
+from flows.display.corpus_tables import page_of, receipt_words
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
@@ -19,6 +19,9 @@ from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture
 from tasks.report.sheets import SMALLEST, place_badges
+
+READERS_SECONDS = 3.0
+"""Somebody looks at the page, and waits no longer for who still reads the document."""
 
 
 class Zoom(IntEnum):
@@ -40,9 +43,10 @@ def shown(document: str, corpus: str = "default") -> Response:
 
 @router.post("/{document}/remove")
 async def remove(document: str, corpus: str = "default") -> Response:
-    """Remove a document, and show the receipt."""
-    receipt = await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False)
-    return html("removed.html", corpus=corpus, receipt=receipt)
+    """Remove a document at once, and show the receipt; what is still being read goes later."""
+    location = corpus_location(corpus)
+    receipt = await asyncio.to_thread(remove_document, location, displayed(document), now=True, patience=READERS_SECONDS)
+    return html("removed.html", corpus=corpus, receipt=receipt, words=receipt_words(receipt))
 
 
 @router.get("/{document}/pages/{number}")

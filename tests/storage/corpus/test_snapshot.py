@@ -49,7 +49,16 @@ def test_two_documents_of_one_name_are_both_listed(snapshot):
     assert REPORT.document_id[:16] in str(error.value)
 
 
-@pytest.mark.parametrize("asked", ["", "report", REPORT.document_id[:7], "f" * 64, "%", REPORT.document_id[:8].upper() + "X"])
+def test_a_part_that_one_name_alone_has_is_enough_to_show_but_not_to_remove(snapshot):
+    for asked in ("report", "EPORT.p"):
+        assert snapshot.find(asked).id == REPORT.document_id
+        with pytest.raises(UnknownDocumentError, match="its exact file name"):
+            snapshot.find(asked, exact=True)
+    with pytest.raises(AmbiguousDocumentError, match=f"names 3 documents: .*{LETTER.document_id[:16]}"):
+        snapshot.find(".pdf")
+
+
+@pytest.mark.parametrize("asked", ["", "reports", REPORT.document_id[:7], "f" * 64, "%", REPORT.document_id[:8].upper() + "X"])
 def test_what_names_no_document_is_refused(snapshot, asked):
     with pytest.raises(UnknownDocumentError, match="8 or more digits"):
         snapshot.find(asked)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from flows.display.corpus_tables import receipt_words
 from storage.catalog.removals import noted_removals
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from storage.locations import calls_folder
@@ -72,6 +73,21 @@ def test_now_leaves_no_word_of_the_document(location):
     with open_for_reading(location) as snapshot:
         assert [record.id for record in snapshot.documents()] == [REPORT.document_id]
         assert all(edge.target_document == REPORT.document_id for edge in snapshot.edges(REPORT.document_id))
+
+
+def test_the_receipt_says_what_went_in_words(location):
+    keep_answer(location, "report", "paper", run="r1")
+    keep_answer(location, "report", run="r2")
+    said = receipt_words(remove_document(location, "report.pdf", now=False))
+    assert said == "gone: its pages, the quotes in 2 answers; its file stays where it lies"
+    assert receipt_words(remove_document(location, "paper.pdf", now=True)) == (
+        "gone: its pages, the quotes in 1 answer; its file stays where it lies"
+    )
+
+
+def test_a_part_of_a_name_removes_nothing(location):
+    with pytest.raises(UnknownDocumentError, match="exact"):
+        remove_document(location, "paper", now=False)
 
 
 def test_without_now_readers_keep_what_they_pinned_and_the_rest_goes_later(location):
