@@ -83,6 +83,7 @@ def document_json(record: DocumentRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "name": record.name,
+        "other_names": list(record.other_names),
         "state": record.state.value,
         "reason": record.reason,
         "pages": record.pages,
@@ -166,7 +167,7 @@ def show_corpus(
     for record in records:
         if record.reason:
             output.line(f"{record.name}: {record.state.value}: {record.reason}", style="yellow")
-        for note in record.notes:
+        for note in (*(f"{other} is the same document" for other in record.other_names), *record.notes):
             output.line(f"{record.name}: {note}", style="dim")
     for item in skipped[:SKIPPED_SHOWN]:
         output.line(f"skipped {displayed(item.path)}: {item.reason}", style="dim")

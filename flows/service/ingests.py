@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -18,12 +19,13 @@ from flows.display.corpus_tables import document_json
 from flows.display.output import CommandError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
+from flows.service.listening import settings_file
 from flows.service.paths import told
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
 from storage.forgetting import forget_uploads
 from storage.locations import corpus_location, uploads_folder
-from storage.records.documents import DocumentRecord
+from storage.records.documents import DocumentRecord, DocumentState
 from tasks.finding.plan import lies_below
 from tasks.ingest.request import shown_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
@@ -191,6 +193,9 @@ class Ingests:
                 await self._read(corpus, [each])
 
     async def _finish(self, ingest: Ingest, reading: "asyncio.Task[Mapping[str, Any]]") -> None:
+        if ingest.uploaded and not any(Path(path).exists() for path in ingest.paths):
+            # Its document was removed meanwhile, and the file with it.
+            return await self._stopped(ingest)
         try:
             ingest.result = result = await asyncio.to_thread(_result, ingest, reading.result())
             if result["ended"] or not result["documents"]:
@@ -201,18 +206,20 @@ class Ingests:
             shown = CommandError.from_error(error)
             ingest.error = {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
             ingest.state = State.FAILED
-        await self.tidy(ingest)
+        return await self.tidy(ingest)
 
     async def _stopped(self, ingest: Ingest) -> None:
         ingest.state = State.STOPPED
         await self.tidy(ingest)
 
     async def tidy(self, ingest: Ingest) -> None:
-        """Delete what was uploaded for it and no document came of."""
+        """Delete what was uploaded for it and no document came of, or one that failed: what the catalog says of that stays."""
         try:
             if ingest.uploaded and not self.ending:
                 wanted = self._wanted()
-                published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
+                published = {
+                    path for record in await asyncio.to_thread(_records, ingest) if is_kept(record) for path in record.paths
+                }
                 # One that is published by now may not have been before; nothing comes in between here.
                 forget_uploads(set(ingest.paths) - published - wanted - self._wanted(), corpus_location(ingest.corpus))
         except (ExpectedError, OSError) as error:
@@ -224,13 +231,19 @@ class Ingests:
         return {*self.claimed, *(path for each in self.kept.values() if not each.ended for path in each.paths)}
 
 
+def is_kept(record: DocumentRecord) -> bool:
+    """Say whether the upload of a document is of any more use: one that needs a password is."""
+    return record.state is not DocumentState.FAILED
+
+
 def unread_uploads() -> list[tuple[str, list[str]]]:
-    """Return the corpora with uploads that no document was made of, and which."""
+    """Return the corpora with uploads that no document was made of, and which; those of documents that failed are deleted."""
     found = []
     for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
         uploads = [str(path) for path in sorted((uploads_folder() / location.name).glob("*/*"))]
         with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
-            read = {path for record in snapshot.documents() for path in record.paths}
+            read = {path: record for record in snapshot.documents() for path in record.paths}
+            forget_uploads([path for path in uploads if path in read and not is_kept(read[path])], location)
             uploads = [path for path in uploads if path not in read]
         if uploads:
             found.append((location.name, uploads))
@@ -260,7 +273,8 @@ async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
 
     Where this is cancelled it ends in order: what is finished stays. However this process ends, so does the other.
     """
-    command = ["-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", f"--corpus={corpus}", "--", *paths]
+    settings = [f"--settings={file}"] if (file := settings_file()) else []
+    command = ["-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", f"--corpus={corpus}", *settings, "--", *paths]
     # `-m` would look for modules in the current folder first: never among the user's documents
     searched = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     child = await asyncio.create_subprocess_exec(

@@ -7,12 +7,17 @@ import time
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from pathlib import Path
+from unicodedata import bidirectional, category
 
 from flows.display.output import CommandError
+from flows.service.listening import settings_file
 from storage.artifacts import PARTIAL, sync_folder
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, full_disk_explained, require_room
 from tasks.finding.plan import displayed
+from tasks.parsing.formats import HEAD_BYTES, type_of_head
+from tasks.parsing.jobs import ParseError
+from tasks.settings.ask import load_settings
 from tasks.settings.ingest import LimitSettings
 
 LONGEST_NAME = 200
@@ -22,8 +27,22 @@ PARTIAL_SECONDS = 24 * 3600.0
 """What a killed service had begun to keep is deleted after so long."""
 
 
+QUOTA_BYTES = 16 << 20
+"""So often what all uploads hold is looked at while one comes in."""
+TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Signs that change the direction of what is read: "fdp.exe" looks like "exe.pdf" behind one."""
+
+
 class TooLargeError(CommandError):
     """More is sent than is read."""
+
+
+class UploadsFullError(CommandError):
+    """All uploads together would hold more than they may."""
+
+
+class NoDocumentError(CommandError):
+    """What is sent is none of the formats that are read."""
 
 
 async def keep_upload(
@@ -34,27 +53,62 @@ async def keep_upload(
     `claim` is called before it is there.
 
     Raise CommandError for a name that is no plain file name, LocationError for one that no corpus may have, TooLargeError beyond
-    `limits.file_megabytes`, DiskFullError, NotWritableError, and whatever the stream raises: then nothing of it is left.
+    `limits.file_megabytes`, UploadsFullError beyond `limits.uploads_megabytes`, NoDocumentError, DiskFullError,
+    NotWritableError, and whatever the stream raises: then nothing of it is left.
     """
-    location, kept_as = corpus_location(corpus), plain_name(name)
-    folder, most = uploads_folder() / location.name, LimitSettings().file_megabytes << 20
+    location, kept_as, limits = corpus_location(corpus), plain_name(name), load_settings(settings_file()).limits
+    folder, most = uploads_folder() / location.name, limits.file_megabytes << 20
     size = int(announced) if announced.isdecimal() else 0
     require_small(size, most, kept_as)
-    await asyncio.to_thread(_prepare, folder, size)
-    partial, digest, size = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), 0
+    await asyncio.to_thread(_prepare, folder, size, limits)
+    partial, digest, head, size, looked = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), b"", 0, 0
     with full_disk_explained(folder, most):
         try:
-            with partial.open("xb") as file:
+            with partial.open("xb", buffering=0) as file:
                 async for part in stream:
                     size += len(part)
                     require_small(size, most, kept_as)
+                    if len(head) < HEAD_BYTES:
+                        head = (head + part)[:HEAD_BYTES]
+                        require_document(head, kept_as, whole=False)
                     digest.update(part)
                     await asyncio.to_thread(file.write, part)
+                    if size - looked >= QUOTA_BYTES:
+                        looked = size
+                        await asyncio.to_thread(require_quota, 0, limits)
+            require_document(head, kept_as, whole=True)
+            await asyncio.to_thread(require_quota, 0, limits)
             kept = folder / digest.hexdigest()[:DIGITS] / kept_as
             claim(str(kept))
             return await asyncio.to_thread(_place, partial, kept)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def require_document(head: bytes, name: str, *, whole: bool) -> None:
+    """Raise NoDocumentError for what is none by its beginning, once that is there, or where the `whole` file is.
+
+    What is in a container is found where nothing can be broken by it: when the file is read in.
+    """
+    if whole or len(head) == HEAD_BYTES:
+        try:
+            type_of_head(head, name=name)
+        except ParseError as error:
+            raise NoDocumentError(
+                f"{name!r} is no document: {error.reason}", name, "send a file of a format that is read"
+            ) from error
+
+
+def require_quota(more: int, limits: LimitSettings) -> None:
+    """Raise UploadsFullError where so many more bytes are too many for the uploads of all corpora, those that come in included."""
+    held = 0
+    for folder, _folders, names in os.walk(uploads_folder()):
+        for name in names:
+            with suppress(FileNotFoundError):
+                held += Path(folder, name).stat().st_size
+    if held + more > limits.uploads_megabytes << 20:
+        what = f"uploads hold {held >> 20:,} of {limits.uploads_megabytes:,} MB (limits.uploads_megabytes)"
+        raise UploadsFullError(what, str(limits.uploads_megabytes), "remove documents that were uploaded, or have more allowed")
 
 
 def require_small(size: int, most: int, name: str) -> None:
@@ -66,22 +120,25 @@ def require_small(size: int, most: int, name: str) -> None:
 def plain_name(name: str) -> str:
     """Return the name as the catalog shows it; raise CommandError where it is none of a file in a folder."""
     shown = displayed(name)
-    if not name.strip() or name.startswith(".") or {"/", "\\", "\0"} & set(name) or len(shown.encode()) > LONGEST_NAME:
+    misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)
+    if not name.strip() or name.startswith(".") or {"/", "\\"} & set(name) or misleads or len(shown.encode()) > LONGEST_NAME:
+        remedy = "no '/', no '\\', no '.' in front, no line break, no sign that turns the direction"
         raise CommandError(
             f"{shown!r} is no name for an uploaded file",
             shown[:100],
-            f"take a plain file name such as report.pdf: no '/', no '\\', no '.' in front, {LONGEST_NAME} bytes at most",
+            f"take a plain file name such as report.pdf: {remedy}, {LONGEST_NAME} bytes at most",
         )
     return shown
 
 
-def _prepare(folder: Path, size: int) -> None:
+def _prepare(folder: Path, size: int, limits: LimitSettings) -> None:
     check_writable(folder)
     require_room(folder, size)
     for left in folder.glob(f"{PARTIAL}*"):
         with suppress(FileNotFoundError):
             if left.stat().st_mtime < time.time() - PARTIAL_SECONDS:
                 left.unlink()
+    require_quota(size, limits)
 
 
 def _place(partial: Path, kept: Path) -> Path:

@@ -321,6 +321,11 @@ class DocumentRecord:
     def name(self) -> str:
         return self.paths[0].rsplit("/", 1)[-1] if self.paths else self.id[:12]
 
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """Names of other files with the same bytes."""
+        return tuple(dict.fromkeys(name for path in self.paths if (name := path.rsplit("/", 1)[-1]) != self.name))
+
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:

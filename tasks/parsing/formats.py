@@ -5,12 +5,11 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from storage.records.documents import DocumentState
-from tasks.parsing import mineru, pictures, plain
+from tasks.parsing import pictures, plain
 from tasks.parsing.jobs import PDF, Job, ParseError, Reading
 from tasks.settings.ingest import LimitSettings
 
@@ -68,7 +67,14 @@ def _picture(kind: str, suffixes: tuple[str, ...], starts: bytes) -> Format:
 
 def _by_mineru(name: str) -> Callable[[Job], Reading]:
     """Return MinerU as the parser of the format that it calls so."""
-    return partial(mineru.read_whole, format_name=name)
+
+    def read(job: Job) -> Reading:
+        # Loaded where a file is read, not where one is recognised.
+        from tasks.parsing import mineru
+
+        return mineru.read_whole(job, format_name=name)
+
+    return read
 
 
 FORMATS = (
@@ -110,12 +116,20 @@ def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
     """
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
-        if not head:
-            raise ParseError(DocumentState.FAILED, "the file is empty (zero bytes)")
         if head.startswith(ZIP_START):
             return _archive_type(stream, limits=limits)
-        if head.startswith(OLE_START):
-            return _compound_type(stream)
+        return _compound_type(stream) if head.startswith(OLE_START) else type_of_head(head, name=name)
+
+
+def type_of_head(head: bytes, *, name: str) -> str:
+    """Return the media type of a file that begins with these HEAD_BYTES, "" for a container, of which only the whole file tells.
+
+    Raises ParseError as `detect` does.
+    """
+    if not head:
+        raise ParseError(DocumentState.FAILED, "the file is empty (zero bytes)")
+    if head.startswith((ZIP_START, OLE_START)):
+        return ""
     started = (each.media_type for each in FORMATS if each.container is Container.BYTES and each.starts and each.starts.match(head))
     return next(started, None) or _text_type(head, suffix=name.rpartition(".")[2].lower() if "." in name else "")
 

@@ -32,6 +32,7 @@ NAMES = frozenset(
         "ASK_ADDRESS",
         "ASK_TOKEN",
         "ASK_QUEUE",
+        "ASK_SETTINGS",
         "INGEST_PATHS",
         "EVALUATE_DATASET",
         "NOTIFY_BLOCK",

@@ -28,7 +28,7 @@ class OcrSettings(Settings):
     """When and how words are read from pictures."""
 
     enabled: bool = Field(True, description="read pages and figures without text by OCR")
-    page_dpi: int = Field(108, ge=72, le=300, description="few characters are lost between 72 and 144 dpi, time doubles")
+    page_dpi: int = 108  # few characters are lost between 72 and 144 dpi, time doubles
     minimum_page_characters: int = 16  # a page whose text layer has fewer characters is read by OCR
     minimum_figure_share: float = 0.03  # smaller figures (share of the page) are not read
     repeated_pages: int = 3  # a picture on so many pages is a logo and is not read
@@ -190,6 +190,9 @@ class LimitSettings(Settings):
     output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write, pictures included")
     answer_megabytes: int = 64  # text and boxes of one child's pages; we read them whole
     file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
+    uploads_megabytes: int = Field(
+        10_000, ge=1, le=10_000_000, description="all uploads of the query service together; FLOWREADER_ASK_SETTINGS names its file"
+    )
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
     archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
     archive_ratio: int = 200  # an archive that unpacks to more times its size is a bomb

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from flows.display.output import CommandError
-from flows.service import uploads
 from storage.locations import uploads_folder
 from tests.flows.service.test_stream import served
 from tests.program import CORPUS
@@ -115,7 +114,8 @@ def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_t
             connection.sendall((head + content)[: chance.randrange(len(head), len(head) + len(content) - 1)])
     # the same content under two names, twice each
     begun = [httpx.put(f"{service}{UPLOADS}/{name}", content=content, timeout=60).json() for name in ("a.html", "b.html") * 2]
-    monkeypatch.setattr(uploads, "LimitSettings", lambda: type("Limits", (), {"file_megabytes": 1}))
+    (home / "own.toml").write_text("[limits]\nfile_megabytes = 1\n")
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(home / "own.toml"))
     for sent in (b"a" * (3 << 20), iter([b"a" * (1 << 20)] * 3)):
         # It may be refused before it was sent.
         with suppress(httpx.WriteError):

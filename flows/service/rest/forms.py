@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from flows.display.output import CommandError
 from flows.service.received import refusal
-from flows.service.uploads import TooLargeError
+from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError
 from storage.corpus.snapshot import AmbiguousDocumentError
 from storage.lock import CorpusBusyError
 from storage.runs.answers import AmbiguousAnswerError
@@ -43,6 +43,7 @@ class ErrorReply(BaseModel):
 class Document(BaseModel):
     id: str
     name: str
+    other_names: list[str] = Field(description="of files with the same bytes")
     state: str = Field(examples=["ready"])
     reason: str
     pages: int
@@ -134,6 +135,8 @@ STATUS: Mapping[type[Exception], int] = {
     AmbiguousDocumentError: 409,
     CorpusBusyError: 409,
     TooLargeError: 413,
+    NoDocumentError: 415,
+    UploadsFullError: 507,
     NotAllowedError: 403,
     LookupError: 404,
 }

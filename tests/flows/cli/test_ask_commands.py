@@ -104,7 +104,7 @@ def test_limits_and_settings_are_taken_from_the_command_line(call, tmp_path):
         (("ask",), "", 'flowreader ask "QUESTION"'),
         (("ask", ""), "''", "ask something"),
         (("ask", "a " * 50_000), "a a", "10,000"),
-        (("ask", COAST, "--document", "budget.xls"), "budget.xls", "documents list"),
+        (("ask", COAST, "--document", "budged.xls"), "budged.xls", "documents list"),
         (("ask", COAST, "--pages", "7-3"), "7-3", "--pages 3-7"),
         (("ask", COAST, "--pages", "12"), "12", "--pages 1-6"),
         (("ask", COAST, "--pages-per-answer", "3", "--reader", "top-k"), "--pages-per-answer 3", "leave it out"),

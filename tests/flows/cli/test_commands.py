@@ -8,19 +8,32 @@ import sys
 import pytest
 
 from storage.corpus.writer import open_for_writing
+from storage.locations import corpus_location
 from storage.runs.at_work import at_work
 from storage.runs.log import RunLog
 from tests.program import CHEAP, flowreader, said
-from tests.storage.worlds import EMBEDDER, corpus_in
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, record, writing
 
 
 def test_status_lists_every_document_with_its_sums(library):
     status = said("status", "--corpus", "small", home=library)
     assert {document["name"] for document in status["documents"]} == set(CHEAP)
-    assert all(set(document) == {"id", "name", "state", "reason", "pages", "nodes"} for document in status["documents"])
+    assert all(
+        set(document) == {"id", "name", "other_names", "state", "reason", "pages", "nodes"} for document in status["documents"]
+    )
     assert status["totals"]["states"] == {"ready": len(CHEAP)} and status["skipped"] == []
     assert status["totals"]["nodes"] == sum(document["nodes"] for document in status["documents"]) > 40
     assert flowreader("status", "--corpus", "small", home=library, check=0).stdout.count("ready") >= len(CHEAP)
+
+
+def test_a_file_with_the_bytes_of_another_is_said_to_be_the_same_document(home):
+    report = graph("report")
+    with writing(corpus_location("small")) as corpus:
+        corpus.publish(graphs=[report], records=[record(report, "/a/report.pdf", "/b/copy.pdf", "/c/report.pdf")])
+    assert "report.pdf: copy.pdf is the same document" in flowreader("status", "--corpus", "small", home=home, check=0).stdout
+    (document,) = said("status", "--corpus", "small", home=home)["documents"]
+    assert (document["name"], document["other_names"]) == ("report.pdf", ["copy.pdf"])
+    assert said("documents", "show", "copy.pdf", "--corpus", "small", home=home)["id"] == report.document_id
 
 
 def test_status_shows_an_ingest_that_is_at_work_and_one_that_was_killed(library, tmp_path):

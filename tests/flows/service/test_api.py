@@ -152,7 +152,7 @@ def test_an_answer_is_given_once_for_its_key_and_found_again_with_report_and_lin
         ("GET", "/api/v1/corpora/smal", 404, "smal", "small"),
         ("GET", "/api/v1/corpora/.small", 400, ".small", "letters"),
         ("GET", f"{API}/documents?limit=0", 400, "0", "openapi.json"),
-        ("GET", f"{API}/documents/budget.xls", 404, "budget.xls", "exact file name"),
+        ("GET", f"{API}/documents/budget.xls", 404, "budged.xls", "a part that no other has"),
         ("DELETE", f"{API}/documents/..%2f..%2fetc", 404, "/api/v1/corpora/small/documents/../../etc", "openapi.json"),
         ("GET", f"{API}/documents/budget.xlsx/pages/99", 404, "99", "take 1 to 3"),
         ("GET", f"{API}/documents/budget.xlsx/pages/x", 400, "x", "openapi.json"),
@@ -165,6 +165,8 @@ def test_an_answer_is_given_once_for_its_key_and_found_again_with_report_and_lin
         ("GET", f"{API}/answers/{'0' * 8}/lineage", 404, "0" * 8, "8 or more digits"),
         ("GET", f"{API}/search?query=%3F", 400, "?", "ask something"),
         ("PUT", f"{API}/uploads/.hidden", 400, ".hidden", "report.pdf"),
+        ("PUT", f"{API}/uploads/empty.pdf", 415, "empty.pdf", "a format that is read"),
+        ("PUT", f"{API}/uploads/a%0D%0Ab.pdf", 400, "a\\r\\nb.pdf", "no line break"),
         ("PUT", "/api/v1/corpora/.x/uploads/a.txt", 400, ".x", "letters"),
     ],
 )

@@ -3,25 +3,30 @@
 import asyncio
 import errno
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from flows.display.output import CommandError
 from flows.service import ingests, uploads
 from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
-from flows.service.uploads import TooLargeError, keep_upload
+from flows.service.listening import check_question_settings
+from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError, keep_upload
 from storage.artifacts import PARTIAL
 from storage.forgetting import forget_uploads
 from storage.locations import LocationError, corpus_location, uploads_folder
+from storage.records.documents import DocumentState
 from storage.system import DiskFullError, NotWritableError
+from tasks.settings.ask import SettingsError
 from tests.program import CORPUS
+from tests.storage.worlds import failed, graph, writing
 from tests.waiting import files_below, wait_until
 
 
@@ -41,10 +46,10 @@ def files():
 
 
 def test_the_same_content_is_kept_once_where_its_hash_says_and_under_its_name(home):
-    first = kept("a plan.pdf", b"ab", b"c")
-    assert first == uploads_folder() / "small" / "ba7816bf8f01" / "a plan.pdf" and first.read_bytes() == b"abc"
-    assert kept("a plan.pdf", b"abc") == first and files() == [first]
-    assert kept("ünï 计划.pdf", b"abc").parent == first.parent
+    first = kept("a plan.txt", b"ab", b"c")
+    assert first == uploads_folder() / "small" / "ba7816bf8f01" / "a plan.txt" and first.read_bytes() == b"abc"
+    assert kept("a plan.txt", b"abc") == first and files() == [first]
+    assert kept("ünï 计划.txt", b"abc").parent == first.parent
     # how the catalog would show it, so that whoever removes the document finds it
     assert kept("a\u200db.txt", b"d").name == r"a\u200db.txt"
 
@@ -64,7 +69,24 @@ def test_a_folder_that_goes_with_another_file_of_the_same_content_is_made_again(
 
 
 @pytest.mark.parametrize(
-    "name", ["", "  ", ".", "..", ".hidden", "a/b", "../a", "a\\b", "a\0b", "/etc/passwd", "a" * 201, "ü" * 101]
+    "name",
+    [
+        "",
+        "  ",
+        ".",
+        "..",
+        ".hidden",
+        "a/b",
+        "../a",
+        "a\\b",
+        "a\0b",
+        "/etc/passwd",
+        "a" * 201,
+        "ü" * 101,
+        "a\r\nb",
+        "a\u202efdp.exe",
+        "a\u2028b",
+    ],
 )
 def test_a_name_that_is_no_plain_file_name_is_refused(home, name):
     with pytest.raises(CommandError) as refused:
@@ -72,12 +94,53 @@ def test_a_name_that_is_no_plain_file_name_is_refused(home, name):
     assert "report.pdf" in refused.value.remedy and not home.exists()
 
 
+NOISE = random.Random(0).randbytes(1 << 20)
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "notes.txt", "table.csv", "page.html", "plan.md", "slides.pptx", "noise"])
+def test_what_is_no_document_is_refused_by_its_beginning_and_leaves_nothing(home, name):
+    async def noise():
+        yield NOISE[:7]
+        for _ in range(2):
+            yield NOISE[7:]
+        raise AssertionError("all the rest is read, too")
+
+    with pytest.raises(NoDocumentError, match="neither text nor PDF") as refused:
+        asyncio.run(keep_upload("small", name, noise(), [].append))
+    assert refused.value.value == name and refused.value.remedy and files() == []
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.pdf", b"words"), ("empty.txt", b""), ("a.docx", b"<p>words")])
+def test_what_its_name_does_not_say_is_refused_whole(home, name, content):
+    with pytest.raises(NoDocumentError, match=r"is plain text|is empty"):
+        kept(name, content)
+    assert files() == []
+
+
+def test_all_uploads_together_have_a_quota_that_those_that_come_in_count_for(home, tmp_path, monkeypatch):
+    (tmp_path / "own.toml").write_text("[limits]\nuploads_megabytes = 1\n")
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(tmp_path / "own.toml"))
+    first = kept("a.txt", b"a" * 500_000)
+    (first.parents[1] / f"{PARTIAL}other").write_bytes(b"b" * 500_000)
+    for announced in ("", "200000"):
+        with pytest.raises(UploadsFullError, match=r"uploads hold \d of 1 MB \(limits.uploads_megabytes\)"):
+            kept("c.txt", b"c" * 200_000, corpus="other", announced=announced)
+    assert len(files()) == 2 and kept("c.txt", b"c" * 20_000, corpus="other").exists()
+
+
+def test_a_settings_file_of_the_service_that_cannot_be_used_is_named_as_it_begins(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(tmp_path / "none.toml"))
+    with pytest.raises(SettingsError, match=r"none\.toml"):
+        check_question_settings()
+
+
 def test_what_is_cut_too_large_or_without_room_leaves_nothing(home, monkeypatch):
     with pytest.raises(LocationError):
         kept("a.txt", b"a", corpus="../small")
     with pytest.raises(ConnectionError):
         kept("a.txt", b"a", error=ConnectionError("cut"))
-    monkeypatch.setattr(uploads, "LimitSettings", lambda: SimpleNamespace(file_megabytes=1))
+    (home / "own.toml").write_text("[limits]\nfile_megabytes = 1\n")
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(home / "own.toml"))
     with pytest.raises(TooLargeError, match="larger than 1 MB"):
         kept("a.txt", b"a" * (1 << 20), b"b")
     for announced, refusal in ((str(2 << 20), TooLargeError), (str(1 << 50), TooLargeError)):
@@ -182,6 +245,50 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     assert failed.error == {"what": f"{bad!r} does not exist", "value": bad, "remedy": "name another"}
     assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
+
+
+@pytest.mark.parametrize(("state", "stays"), [("failed", False), ("needs_password", True)])
+def test_the_upload_of_a_document_that_failed_goes_when_its_ingest_ends_and_by_a_service_that_begins(
+    own_home, monkeypatch, state, stays
+):
+    async def read(_paths, _corpus):
+        publish()
+        return {"snapshot": 1, "skipped": []}
+
+    async def world():
+        monkeypatch.setattr(ingests, "ingested", read)
+        service = Ingests()
+        service.begin("other", [str(upload)], uploaded=True)
+        await asyncio.gather(*service.workers.values())
+
+    def publish():
+        report = replace(failed(graph("report")), state=DocumentState(state), paths=(str(upload),))
+        with writing(corpus_location("other")) as corpus:
+            corpus.publish(records=[report])
+
+    upload = kept("report.txt", b"words", corpus="other")
+    asyncio.run(world())
+    assert upload.exists() is stays
+    upload.parent.mkdir(exist_ok=True)
+    upload.write_bytes(b"words")
+    assert [name for name, _paths in ingests.unread_uploads()] == [] and upload.exists() is stays
+
+
+def test_an_upload_that_is_removed_while_it_is_read_stops_its_ingest_and_does_not_fail_it(own_home, monkeypatch):
+    async def read(paths, corpus):
+        forget_uploads(paths, corpus_location(corpus))
+        return {"snapshot": 1, "skipped": []}
+
+    async def world():
+        monkeypatch.setattr(ingests, "ingested", read)
+        service = Ingests()
+        removed = service.begin("small", [str(kept_file)], uploaded=True)
+        await asyncio.gather(*service.workers.values())
+        return removed
+
+    kept_file = kept("report.txt", b"a")
+    removed = asyncio.run(world())
+    assert (removed.state, removed.error) == (State.STOPPED, None)
 
 
 def test_what_is_called_off_while_another_process_is_looked_for_is_not_read(own_home, monkeypatch):

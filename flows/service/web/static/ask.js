@@ -77,7 +77,7 @@ function row(name) {
   cancel.textContent = "Cancel";
   line.append(title, bar, words, cancel);
   list.append(line);
-  return { bar, words, cancel };
+  return { name, bar, words, cancel };
 }
 
 function send(file, address, shown) {
@@ -98,6 +98,11 @@ async function asJson(address, options) {
   try { return await (await fetch(address, options)).json(); } catch { return { error: GONE }; }
 }
 
+function outcome({ name, state, reason }, file) {
+  const same = name === file ? "" : ` as the same document as ${name}`;
+  return [state.replace("_", " ") + same, reason].filter(Boolean).join(": ");
+}
+
 async function watch(ingest, address, shown, corpus) {
   const path = `${address}/ingests/${ingest.id}`;
   shown.cancel.onclick = () => { shown.cancel.disabled = true; asJson(path, { method: "DELETE" }); };
@@ -112,7 +117,7 @@ async function watch(ingest, address, shown, corpus) {
   shown.cancel.remove();
   const documents = ingest.result?.documents ?? [];
   shown.words.textContent = ingest.error ? [ingest.error.what, ingest.error.remedy].filter(Boolean).join("; ")
-    : documents.map(({ state, reason }) => [state.replace("_", " "), reason].filter(Boolean).join(": ")).join(", ") || ingest.state;
+    : documents.map((document) => outcome(document, shown.name)).join(", ") || ingest.state;
   await refresh(corpus);
 }
 
