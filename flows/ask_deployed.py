@@ -25,7 +25,7 @@ from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import UnknownAnswerError
-from tasks.asking.request import AskRequest
+from tasks.asking.request import AskRequest, require_no_files
 from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
@@ -163,6 +163,7 @@ async def answers_of(request: AskRequest) -> Answers:
     asked.begun.set_result(None)
     turn.set(asked.its_turn)
     try:
+        require_no_files(request.settings)
         async with aclosing(ask(read_locally(request), asked.seat, flow_run.id or "")) as answers:
             async for answer in answers:
                 asked.given.append(answer)

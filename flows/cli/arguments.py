@@ -293,8 +293,7 @@ def _add_model(verbs: Any) -> None:  # noqa: ANN401
 def _add_services(verbs: Any) -> None:  # noqa: ANN401
     text = "serve a program that speaks the Model Context Protocol, on standard input and output"
     mcp = _command(verbs, "mcp", "cli.mcp_command:mcp", text)
-    text = "the corpus of calls that name none (default: %(default)s)"
-    mcp.add_argument("--corpus", default="default", metavar="NAME", help=text)
+    mcp.add_argument("--corpus", default="", metavar="NAME", help="this corpus and no other (default: all)")
     mcp.add_argument(
         "--allow-writes", action="store_true", help="let the program ingest files of this machine and remove documents"
     )

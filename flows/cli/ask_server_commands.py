@@ -143,7 +143,11 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "preset": arguments.preset,
     }
     if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:
-        request["settings"] = asked_settings(arguments).model_dump(mode="json")
+        from tasks.asking.request import require_no_files
+
+        settings = asked_settings(arguments)
+        require_no_files(settings)
+        request["settings"] = settings.model_dump(mode="json")
     return request
 
 

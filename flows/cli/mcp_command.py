@@ -23,10 +23,10 @@ from tasks.progress import request_stop
 
 
 def mcp(arguments: argparse.Namespace, _output: Output) -> int:
-    corpus = corpus_location(arguments.corpus).name
+    corpus = corpus_location(arguments.corpus).name if arguments.corpus else ""
     # As an exception it would wait for the next line of the program.
     with ended_by_ctrl_c("stopped"):
-        asyncio.run(_serve(Tools(corpus, answered, ingested if arguments.allow_writes else None)))
+        asyncio.run(_serve(Tools(answered, corpus=corpus, ingesting=ingested if arguments.allow_writes else None)))
     return 0
 
 

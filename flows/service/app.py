@@ -40,7 +40,7 @@ ASK, STREAM, MCP = "/ask", "/ask/stream", "/mcp"
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     check = TokenCheck(token) if token else None
-    tools = Tools("default", intake.ask)
+    tools = Tools(intake.ask, searching=intake.search)
     # Who is welcome is looked at below, for every route. Without sessions a service that starts anew has lost none.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)
@@ -76,6 +76,8 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
             shown = html.refused if html.is_for_people(request) else refusal
             reply = next((words for begin, words in refused.items() if path.startswith(begin)), shown)(error, of_question=asks)
         reply.headers["X-Content-Type-Options"] = "nosniff"
+        # A report forbids all else itself, but where it may be framed only a header says.
+        reply.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
         return reply
 
     for kind, answer in ((RequestValidationError, forms.refused_by_form), (HTTPException, forms.refused_by_route)):

@@ -31,7 +31,7 @@ from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
 from flows.service.search import Found, search
 from storage.codec import without_sign_in
-from tasks.asking.request import AskRequest
+from tasks.asking.request import AskRequest, require_no_files
 from tasks.events import QueueSeen, emit
 from tasks.report.write import keep_report
 
@@ -103,6 +103,7 @@ class Intake:
 
         It goes on where who waits for it is gone, as far as `Asked` says, and its answers are kept.
         """
+        require_no_files(request.settings)
         asked = self._enter(request)
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))

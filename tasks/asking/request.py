@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,6 +25,11 @@ NOTHING = str.maketrans("", "", "\u00ad\u200b\ufeff")
 JOINERS = "\u200c\u200d"
 
 
+QUESTION_BOUNDS: dict[str, Any] = {"minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"\S"}
+"""For descriptions in JSON; what is wrong with a question `checked_questions` says in better words."""
+QuestionText = Annotated[str, Field(json_schema_extra=QUESTION_BOUNDS)]
+
+
 class QuestionError(ExpectedError, ValueError):
     """A question, or a limit of it, that cannot be used; the message names the value and the remedy."""
 
@@ -34,7 +39,7 @@ class AskRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    questions: tuple[str, ...] = Field(min_length=1, description="the questions, each answered by itself")
+    questions: tuple[QuestionText, ...] = Field(min_length=1, description="the questions, each answered by itself")
     corpus: str = Field("default", description="the corpus to ask")
     documents: tuple[str, ...] = Field(
         (), description="only these documents: ids of at least 8 digits, file names, or parts that one name alone has"
@@ -55,6 +60,16 @@ class AskRequest(BaseModel):
     def deadline(self, began: float) -> float | None:
         """Return until when a model may read for a question that began at this moment of time.monotonic(), None for ever."""
         return None if self.settings.seconds is None else began + self.settings.seconds
+
+
+def require_no_files(settings: AskSettings) -> None:
+    """Raise QuestionError where a question from elsewhere names a file or folder: by what is said of it one could look for any."""
+    for name in ("weights", "rerank"):
+        if getattr(settings, name):
+            raise QuestionError(
+                f"the setting 'ask.{name}' names a file or folder where it is answered, which a question from elsewhere may not; "
+                "leave it out, or ask on that machine by `flowreader ask`, without --server"
+            )
 
 
 def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:

@@ -296,7 +296,7 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
         method = method_of(preset) if hurry else without_hurry(method_of(preset))
         settings = AllSettings.model_validate(turned(method, given))
         if path and settings.ask.weights:
-            # Named next to the settings, wherever the command is run, and read by the service of this machine, too.
+            # Named next to the settings, wherever the command is run.
             return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
         return settings
     except OSError as error:

@@ -15,7 +15,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
-from tasks.asking.request import AskRequest
+from tasks.asking.request import QUESTION_BOUNDS, AskRequest
 from tasks.lineage.walk import walk
 from tasks.report.write import report_of
 
@@ -41,7 +41,7 @@ ASKING: dict[str, Any] = {
 async def passages(
     request: Request,
     corpus: Corpus,
-    query: Annotated[str, Query(examples=["revenue in 2024"])],
+    query: Annotated[str, Query(examples=["revenue in 2024"], json_schema_extra=QUESTION_BOUNDS)],
     documents: Annotated[
         list[str] | None, Query(description="only these: at least 8 digits of an id, a file name, or a part that no other has")
     ] = None,

@@ -23,8 +23,11 @@ FILE = {"requestBody": {"required": True, "content": {"application/octet-stream"
 router = APIRouter(tags=["ingests"])
 
 
+FullPath = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra={"pattern": "^(/|s3://.)"})]
+
+
 class PathsGiven(BaseModel):
-    paths: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(min_length=1, max_length=MOST_PATHS)
+    paths: list[FullPath] = Field(min_length=1, max_length=MOST_PATHS)
 
 
 @router.put(

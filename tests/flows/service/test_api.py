@@ -11,6 +11,7 @@ import subprocess
 
 import httpx
 import pytest
+from jsonschema import ValidationError, validate
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
@@ -152,7 +153,7 @@ def test_an_answer_is_given_once_for_its_key_and_found_again_with_report_and_lin
         ("GET", "/api/v1/corpora/smal", 404, "smal", "small"),
         ("GET", "/api/v1/corpora/.small", 400, ".small", "letters"),
         ("GET", f"{API}/documents?limit=0", 400, "0", "openapi.json"),
-        ("GET", f"{API}/documents/budget.xls", 404, "budged.xls", "a part that no other has"),
+        ("GET", f"{API}/documents/budged.xls", 404, "budged.xls", "a part that no other has"),
         ("DELETE", f"{API}/documents/..%2f..%2fetc", 404, "/api/v1/corpora/small/documents/../../etc", "openapi.json"),
         ("GET", f"{API}/documents/budget.xlsx/pages/99", 404, "99", "take 1 to 3"),
         ("GET", f"{API}/documents/budget.xlsx/pages/x", 400, "x", "openapi.json"),
@@ -269,3 +270,22 @@ def test_who_asks_again_while_the_first_is_under_way_waits_for_it_and_what_faile
         assert await remembered.do("c", b"z", work) == 6
 
     asyncio.run(world())
+
+
+def test_what_is_always_refused_is_so_by_the_description(door):
+    described = door.get("/openapi.json").json()
+    form = described["components"]["schemas"]["AskRequest"]["properties"]["questions"]["items"]
+    (query,) = [each["schema"] for each in described["paths"][SEARCH]["get"]["parameters"] if each["name"] == "query"]
+    paths = described["paths"]["/api/v1/corpora/{corpus}/ingests"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    for schema in (form, query):
+        for wrong in ("", "  \n", "a" * 10_001):
+            with pytest.raises(ValidationError):
+                validate(wrong, schema)
+        validate("How deep?", schema)
+    for wrong in ("report.pdf", "", "./a", "s3://", "http://a/b"):
+        with pytest.raises(ValidationError):
+            validate({"paths": [wrong]}, paths)
+    validate({"paths": ["/data/reports", "s3://bucket/reports/"]}, paths)
+
+
+SEARCH = "/api/v1/corpora/{corpus}/search"

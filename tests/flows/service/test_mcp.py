@@ -5,6 +5,7 @@ import base64
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -45,7 +46,7 @@ async def said(client, tool, wrong=False, **arguments):
 
 
 async def every_tool_that_reads_works(client, corpus):
-    """Ask and look by all tools; a call that names no corpus goes to the server's own."""
+    """Ask and look by all tools; a call that names no corpus goes to the server's own, or to the only one."""
     answer = await said(client, "ask", question=QUESTION, **corpus)
     (cited,) = answer["citations"]
     assert answer["status"] == "evidence" and answer["why"] and answer["answer"] == ""
@@ -65,9 +66,9 @@ async def every_tool_that_reads_works(client, corpus):
     assert len(documents) == 4 and all((each["state"], each["reason"]) == ("ready", "") for each in documents)
     assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["small"]
     for tool, arguments, value, remedy in (
-        ("ask", {"question": "How deep?", "corpus": "smal"}, "smal", "take 'small'"),
+        ("ask", {"question": "How deep?", "corpus": "smal"}, "smal", "take 'small'" if corpus else "leave corpus out"),
         ("ask", {"question": "?!", **corpus}, "?!", "ask something"),
-        ("search", {"query": "deep", "corpus": "../small"}, "../small", "take letters"),
+        ("search", {"query": "deep", "corpus": "../small"}, "../small", "take letters" if corpus else "leave corpus out"),
         ("get_page", {"document": "budget.xlsx", "page": 99, **corpus}, "99", "take 1 to 3"),
         ("get_page", {"document": "../budget.xlsx", "page": 1, **corpus}, "../budget.xlsx", "name it by"),
         ("get_answer", {"answer_id": "0" * 8, **corpus}, "0" * 8, "name it by"),
@@ -142,7 +143,34 @@ def test_over_http_a_program_reads_and_never_writes(mode):
         ):
             if mode == "auto":
                 assert await every_tool_that_reads_works(client, {"corpus": "small"}) == dict.fromkeys(READING, True)
-            assert (await said(client, "list_documents", wrong=True))["value"] == "default"
+            assert len((await said(client, "list_documents"))["documents"]) == 4
+
+    asyncio.run(world())
+
+
+def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(home):
+    shutil.copytree(home / "corpora" / "small", home / "corpora" / "another")
+
+    async def world():
+        async with Client(Tools(answered, corpus="small")) as client:
+            assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["small"]
+            for tool, more in (("list_documents", {}), ("ask", {"question": QUESTION}), ("search", {"query": "weight"})):
+                wrong = await said(client, tool, wrong=True, corpus="another", **more)
+                assert "knows corpus 'small' alone" in wrong["what"] and wrong["value"] == "another"
+            assert len((await said(client, "list_documents", corpus="small"))["documents"]) == 4
+        async with Client(Tools(answered)) as client:
+            assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["another", "small"]
+            assert (await said(client, "list_documents", wrong=True))["remedy"] == "take one of another, small"
+            assert len((await said(client, "list_documents", corpus="another"))["documents"]) == 4
+
+    asyncio.run(world())
+
+
+def test_over_http_a_search_takes_the_place_of_a_question():
+    async def world():
+        service = intake(room=0)
+        async with Client(Tools(service.ask, searching=service.search)) as client:
+            assert "full" in (await said(client, "search", wrong=True, query="weight"))["what"]
 
     asyncio.run(world())
 
@@ -172,7 +200,7 @@ def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
         return found, replies
 
     async def world():
-        async with Client(Tools("small", answered)) as client:
+        async with Client(Tools(answered, corpus="small")) as client:
             assert sorted(tool.name for tool in (await client.list_tools()).tools) == READING
             for tool, name, most, arguments in (
                 ("list_documents", "documents", 500, {}),
