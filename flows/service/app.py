@@ -86,10 +86,12 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
 
 
 def shown_to(answer: Callable[[Request, Exception], Awaitable[Response]]) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Return what gives people a page where it gives programs an error."""
+    """Return what gives people a page where it gives programs an error, and clients of OpenAI one in their words."""
 
     async def reply(request: Request, error: Exception) -> Response:
         given = await answer(request, error)
+        if request.scope["path"].startswith(f"{openai_protocol.PREFIX}/"):
+            return openai_protocol.in_envelope(given, openai_protocol.WHERE)
         return html.as_page(given) if html.is_for_people(request) else given
 
     return reply

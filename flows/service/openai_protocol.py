@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from flows.ask_deployed import Asked
 from flows.display.output import CommandError
@@ -32,8 +32,10 @@ from tasks.reading.judging import place_of, words_of
 
 PREFIX = "/v1"
 CHAT = f"{PREFIX}/chat/completions"
-EARLIER = "FlowReader-Not-Used"
-"""The header that says that earlier messages are not used."""
+NOT_USED = "FlowReader-Not-Used"
+"""The header that names what of a request changes nothing: earlier messages, and fields such as `temperature`."""
+SHOWN_FIELD, FIELDS_SHOWN = re.compile(r"[A-Za-z0-9_.-]{1,40}"), 20
+WHERE = "ask by POST /v1/chat/completions; GET /v1/models lists the corpora"
 TITLE_CHARACTERS = 60
 
 router = APIRouter(prefix=PREFIX)
@@ -58,13 +60,17 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What of a request counts; how a model is to write is none of ours. `model` names the corpus.
+    """What of a request counts, and what else it has; how a model is to write is none of ours. `model` names the corpus.
 
     `flowreader` may hold further fields of an AskRequest. Without it a chat model reads where the service's environment names one.
     """
 
+    model_config = ConfigDict(extra="allow")
+
     model: str
     messages: list[Message]
+    n: int | None = None
+    response_format: dict[str, Any] | None = None
     stream: bool = False
     stream_options: StreamOptions | None = None
     tools: list[Any] | None = None
@@ -76,10 +82,22 @@ class ChatRequest(BaseModel):
         """Return what is asked; raise CommandError where nothing is, or what cannot be given is wanted."""
         if wanted := "tools" if self.tools else "functions" if self.functions else "":
             raise CommandError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
+        if (self.n or 1) > 1:
+            raise CommandError(f"a question has one answer, and n is {self.n}", "n", "leave n out")
+        if (kind := (self.response_format or {}).get("type", "text")) != "text":
+            remedy = "leave response_format out; POST /api/v1/ask gives an answer as JSON, with its citations"
+            raise CommandError(f"an answer is text, and response_format asks for {str(kind)[:40]!r}", "response_format", remedy)
         asked = [message for message in self.messages if message.role == "user"]
         if not asked or not asked[-1].text.strip():
             raise CommandError("no message of a user asks anything", "messages", 'send {"role": "user", "content": "QUESTION"}')
         return asked[-1].text
+
+    @property
+    def unused(self) -> str:
+        """Name what changes nothing, as a header may."""
+        earlier = ["messages before the last one of the user"] if len(self.messages) > 1 else []
+        fields = [name for name, value in (self.model_extra or {}).items() if value is not None and SHOWN_FIELD.fullmatch(name)]
+        return ", ".join([*earlier, *fields[:FIELDS_SHOWN]])
 
     def asked(self) -> AskRequest:
         more = self.flowreader or ({"settings": {"reading": {"by": "model"}}} if chat_endpoint() else {})
@@ -117,7 +135,7 @@ async def chat(request: Request) -> Response:
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
     asked = request.app.state.intake.take_in(wanted.asked())
-    headers = {EARLIER: "messages before the last one of the user"} if len(wanted.messages) > 1 else {}
+    headers = {NOT_USED: wanted.unused} if wanted.unused else {}
     here = str(request.base_url).rstrip("/")
     if not wanted.stream:
         reply = await while_here(request, answered(asked, wanted.model, began, here))
@@ -148,16 +166,20 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
 
 
 def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Completion":
-    """Return the answer, or the evidence, with its sources under it: each is annotated by the page that shows it."""
+    """Return the answer, or the evidence, with its sources under it: each with the address of the page that shows it.
+
+    The address stands in the text, too, for clients that show no annotations.
+    """
     content, annotations = as_text(words_of(answer)), []
     for number, cited in enumerate(answer.citations, 1):
         quote = f': "{cited.quote}"' if cited.quote else ""
-        line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')}"
+        page = f"{here}/documents/{cited.document.id}/pages/{cited.page}"
+        address = f"{page}?corpus={corpus}&answer={answer.answer_id}&cited={number}"
+        line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')} <{address}>"
         start = len(content) + 2
         content += f"\n\n{line}"
-        page = f"{here}/documents/{cited.document.id}/pages/{cited.page}"
         source = {
-            "url": f"{page}?corpus={corpus}&answer={answer.answer_id}&cited={number}",
+            "url": address,
             "title": place_of(cited),
             "start_index": start,
             "end_index": start + len(line),
@@ -231,10 +253,15 @@ def own_task(text: str) -> str | None:
 def refused(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
     reply = refusal(error, of_question=of_question)
-    body = {"error": in_openai_words(error_of(error, of_question=False))}
-    status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
-    kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate") if name in reply.headers}
-    return JSONResponse(body, status, kept)
+    reply.status_code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
+    return in_envelope(reply)
+
+
+def in_envelope(reply: Response, remedy: str = "") -> JSONResponse:
+    """Return the reply to an error in these clients' words, with this remedy instead of its own, if any."""
+    error = json.loads(bytes(reply.body))["error"]
+    kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate", "Allow") if name in reply.headers}
+    return JSONResponse({"error": in_openai_words(error | ({"remedy": remedy} if remedy else {}))}, reply.status_code, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 import shutil
 import textwrap
+from html import escape
 
 import httpx
 import openai
@@ -121,6 +122,38 @@ def test_only_the_last_message_of_the_user_is_asked_and_the_reply_says_so(offici
     assert "FlowReader-Not-Used" not in alone.headers and alone.parse().flowreader["status"] == "evidence"
 
 
+def test_what_of_a_request_changes_nothing_is_named(official):
+    more = {"temperature": 0.2, "max_tokens": 5, "stop": ["."], "n": 1, "response_format": {"type": "text"}, "top_p": None}
+    reply = official.chat.completions.with_raw_response.create(
+        model="small", messages=[*ASKED, *ASKED], extra_body={"evil\r\nx: y": 1, "seed": 3}, **more
+    )
+    told = reply.headers["FlowReader-Not-Used"]
+    assert set(told.split(", ")) == {"messages before the last one of the user", "temperature", "max_tokens", "stop", "seed"}
+    assert FACT in reply.parse().choices[0].message.content
+
+
+def test_each_source_has_its_address_in_the_text_and_markdown_makes_it_a_link(official):
+    reply = official.chat.completions.create(model="small", messages=ASKED)
+    said, cited = reply.choices[0].message.content, [one.url_citation for one in reply.choices[0].message.annotations]
+    assert cited and all(said[one.start_index : one.end_index].endswith(f" <{one.url}>") for one in cited)
+    html = MarkdownIt("commonmark").render(said)
+    assert all(f'<a href="{escape(one.url)}">' in html for one in cited) and html.count("<a ") == len(cited)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda client: client.responses.create(model="small", input="How deep?"), openai.NotFoundError),
+        (lambda client: client.embeddings.create(model="small", input="a"), openai.NotFoundError),
+        (lambda client: client.get("/chat/completions", cast_to=object), openai.APIStatusError),
+    ],
+)
+def test_what_is_not_there_says_where_to_ask_in_these_clients_words(official, call, kind):
+    with pytest.raises(kind) as refused:
+        call(official)
+    assert "ask by POST /v1/chat/completions" in refused.value.body["message"] and refused.value.body["type"]
+
+
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 
 
@@ -134,6 +167,9 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA
         ({"messages": [{"role": "user", "content": [PICTURE]}]}, openai.BadRequestError, "without pictures"),
         ({"tools": [{"type": "function", "function": {"name": "f"}}]}, openai.BadRequestError, "tools are not called"),
         ({"messages": "hello"}, openai.BadRequestError, "messages"),
+        ({"n": 2}, openai.BadRequestError, "leave n out"),
+        ({"response_format": {"type": "json_object"}}, openai.BadRequestError, "asks for 'json_object'"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "a"}}}, openai.BadRequestError, "POST /api/v1/ask"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
