@@ -11,13 +11,14 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from flows.display.corpus_tables import corpora_rows
 from flows.service.paths import told
 from flows.service.received import checked, error_of, received, status_of, while_here
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
-from storage.locations import corpora_folder, corpus_location, home
+from storage.locations import corpora_folder, corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import DocumentRecord
 from tasks.asking.request import AskRequest
@@ -26,15 +27,19 @@ from tasks.models.endpoints import EndpointError, chat_endpoint
 from tasks.settings.readers import READERS
 
 ANSWERS_SHOWN, DOCUMENTS_SHOWN = 20, 500
-FORM = "application/x-www-form-urlencoded"
+FORM, USUAL = "application/x-www-form-urlencoded", "default"
 
 router = APIRouter()
 
 
+REMEMBERED, YEAR_SECONDS = "flowreader-corpus", 365 * 24 * 3600
+"""The cookie that names the corpus whose page this browser saw last."""
+
+
 @router.get("/")
-async def begin(corpus: str = "") -> Response:
-    """Show the page of a corpus, by default of the first."""
-    return await asyncio.to_thread(page, corpus)
+async def begin(request: Request, corpus: str = "") -> Response:
+    """Show the page of a corpus, be it still to be made; by default of that which this browser saw last."""
+    return await asyncio.to_thread(page, corpus or request.cookies.get(REMEMBERED, ""), named=bool(corpus))
 
 
 @router.post("/")
@@ -57,18 +62,30 @@ def settings_in(fields: Mapping[str, str]) -> dict[str, Any]:
     return ({"reading": {"by": by}} if by else {}) | ({"pages_per_answer": int(pages)} if wanted else {})
 
 
+def usual(names: Sequence[str]) -> str:
+    """Return the corpus to begin with: `default`, else the largest, else `default`, which is still to be made."""
+    if USUAL in names or not names:
+        return USUAL
+    return str(max(corpora_rows(), key=lambda row: row["documents"])["corpus"])
+
+
 def page(
-    corpus: str, *, error: dict[str, str] | None = None, question: str = "", reader: str = "", status: int = 200
+    corpus: str,
+    *,
+    named: bool = False,
+    error: dict[str, str] | None = None,
+    question: str = "",
+    reader: str = "",
+    status: int = 200,
 ) -> HTMLResponse:
+    """Return the page of the corpus where it is there, or where it is `named` and may be made; else of the usual one."""
     names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
-    if corpus and corpus not in names and error is None:
-        raise UnknownCorpusError(f"corpus {corpus!r} is not here; / shows those that are")
-    chosen = corpus if corpus in names else next(iter(names), "")
+    chosen = corpus if corpus in names or (named and corpus_location(corpus)) else usual(names)
     documents: Sequence[DocumentRecord] = ()
     answers: Sequence[Answer] = ()
     at_work: list[str] = []
     try:
-        if chosen:
+        if chosen in names:
             documents, answers = shown(chosen)
             at_work = [told(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
     except (ExpectedError, OSError) as damage:
@@ -77,11 +94,12 @@ def page(
         model, trouble = chat_endpoint() is not None, ""
     except EndpointError as wrong:
         model, trouble = False, str(wrong)
-    return html(
+    reply = html(
         "ask.html",
         status,
         corpora=names,
         corpus=chosen,
+        is_new=chosen not in names,
         documents=documents[:DOCUMENTS_SHOWN],
         more_documents=len(documents[DOCUMENTS_SHOWN:]),
         answers=answers,
@@ -91,8 +109,10 @@ def page(
         reader=reader or READERS[0],
         model=model,
         trouble=trouble,
-        home=home(),
     )
+    if chosen in names:
+        reply.set_cookie(REMEMBERED, chosen, max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+    return reply
 
 
 def shown(corpus: str) -> tuple[Sequence[DocumentRecord], Sequence[Answer]]:

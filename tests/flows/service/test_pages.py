@@ -5,8 +5,10 @@ import shutil
 
 import pytest
 
+from storage.locations import corpus_location
 from tests.asking_worlds import WEIGHT
 from tests.flows.service.test_app import client, error
+from tests.storage.worlds import graph, record, writing
 
 HERE = "127.0.0.1:4280"
 FORM = {"Origin": f"http://{HERE}"}
@@ -66,8 +68,36 @@ def test_no_word_is_markup_and_nothing_comes_from_elsewhere(door):
 
 
 def test_a_home_without_a_corpus_says_how_to_begin(home):
-    assert "flowreader ingest FOLDER" in client(host=HERE).get("/").text
-    assert "smal" in error(client(host=HERE).get("/?corpus=smal"), 400)["what"]
+    assert "flowreader ingest FOLDER</code>" in client(host=HERE).get("/").text
+    new = client(host=HERE).get("/?corpus=smal").text
+    assert "flowreader ingest FOLDER --corpus smal</code>" in new and 'name="corpus" value="smal"' in new
+    assert ".." in error(client(host=HERE).get("/?corpus=.."), 400)["what"]
+
+
+def corpus_of(reply):
+    """The one corpus that a page is about: its title, its question and its uploads say the same."""
+    (title,) = re.findall("<title>(.*?) ·", reply.text)
+    assert set(re.findall('name="corpus" value="(.*?)"', reply.text)) == {title}
+    return title
+
+
+def test_the_page_is_of_the_corpus_seen_last_else_default_else_the_largest(home_of_module, tmp_path, monkeypatch):
+    corpora = shutil.copytree(home_of_module, tmp_path / "home") / "corpora"
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "home"))
+    (corpora / "broken").mkdir()
+    (corpora / "broken" / "CURRENT").write_text("broken")
+    with writing(corpus_location("a-few")) as corpus:
+        corpus.publish(graphs=[(few := graph("few"))], records=[record(few, "/few.pdf")])
+    assert corpus_of(client(host=HERE).get("/")) == "small"
+    shutil.copytree(corpora / "a-few", corpora / "default")
+    door = client(host=HERE)
+    assert [corpus_of(door.get(path)) for path in ("/", "/?corpus=small", "/", "/?corpus=new", "/")] == [
+        *("default", "small", "small", "new", "small")
+    ]
+    (cookie,) = door.cookies.jar
+    assert cookie.has_nonstandard_attr("HttpOnly") and cookie.get_nonstandard_attr("SameSite") == "strict"
+    shutil.rmtree(corpora / "small")
+    assert corpus_of(door.get("/")) == "default"
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/"])
