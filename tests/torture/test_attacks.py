@@ -1,4 +1,4 @@
-"""What a stranger tries in an afternoon: long questions, searches without end, half requests, guessed tokens.
+"""What a stranger tries in an afternoon: long questions, searches without end, half requests, guessed tokens, noise.
 
 Times are ratios of one run: of a long question to a short one, of a question beside the attack to one without it.
 """
@@ -10,8 +10,9 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import count, cycle, islice
+from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from tasks.asking.request import LONGEST_QUESTION, AskRequest
 from tasks.settings.readers import READERS
 from tests.asking_worlds import WEIGHT
 from tests.torture.conftest import ASK_TOKEN
+from tests.waiting import files_below
 
 pytestmark = pytest.mark.torture
 
@@ -32,6 +34,7 @@ SHORT, LONG = 100, LONGEST_QUESTION
 MOST = 10.0
 """A hundred times the letters cost at most so many times the work."""
 CLIENTS = 16
+UPLOADS = "/api/v1/corpora/small/uploads"
 RIGHT = {"Authorization": f"Bearer {ASK_TOKEN}"}
 
 
@@ -142,3 +145,21 @@ def test_half_requests_are_ended_and_guessed_tokens_slowed_down_but_never_the_ri
         assert [half.recv(1) for half in sockets] == [b""] * 20
     tell(f"370 guesses: {guesses.count(401)} refused, {guesses.count(429)} to wait")
     assert set(guesses) == {401, 429} and guesses.count(401) == 9 * (1 + guesses[9:].count(401) // 9)
+
+
+def test_noise_named_as_a_document_is_refused_while_it_is_sent_and_does_not_stay(address, serving, tell):
+    megabyte, sent = random.Random(0).randbytes(1 << 20), []
+
+    def noise():
+        for _ in range(300):
+            sent.append(1)
+            yield megabyte
+
+    for number in range(3):
+        # The connection may be closed before the reply is read.
+        with suppress(httpx.WriteError):
+            reply = httpx.put(f"{address}{UPLOADS}/noise{number}.pdf", content=noise(), headers=RIGHT, timeout=60)
+            assert reply.status_code == 415 and "is no document" in reply.json()["error"]["what"]
+    tell(f"3 times 300 MB of noise: {len(sent)} MB were sent")
+    assert len(sent) < 3 * 30
+    assert [path for path in files_below(Path(serving.environment["FLOWREADER_HOME"]) / "uploads") if "noise" in path.name] == []
