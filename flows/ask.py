@@ -37,7 +37,7 @@ from tasks.watching.watching import watched_question
 Seat = Callable[[], AbstractAsyncContextManager[None]]
 
 
-# Without seats none is waited for.
+# By default a question waits for no seat.
 async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 

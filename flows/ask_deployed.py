@@ -25,10 +25,13 @@ from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import UnknownAnswerError
-from tasks.asking.request import AskRequest, require_no_files
+from tasks.asking.request import FILES, AskRequest, require_no_files
 from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
+from tasks.settings.ask import load_settings
+from tasks.settings.base import changed
+from tasks.settings.environment import settings_file
 from tasks.step import turn
 
 Answers = list[dict[str, Any]]
@@ -42,6 +45,8 @@ seats = asyncio.Semaphore(AT_ONCE)
 """Seats are for questions whose corpus is open."""
 
 LOOK_SECONDS = 0.1
+"""Between looks at whether somebody else still waits: a step takes about as long."""
+
 UNWANTED_SECONDS = 60.0
 """Of work on a question whose client is gone; then it ends."""
 
@@ -92,8 +97,13 @@ class Asked:
 
     @property
     def left(self) -> bool:
-        """Who asks the same waits for what is made of this one."""
-        return self.nobody_waits and not any(other.waiting for other in self.others if other.request == self.request)
+        """Whoever asks the same waits for what is made of this one."""
+        return self.nobody_waits and not any(other.waiting for other in self.others if self.shares(other.request))
+
+    def shares(self, request: AskRequest | None) -> bool:
+        """Say whether the request asks one of the same questions of the same corpus."""
+        own = self.request
+        return bool(own and request and own.corpus == request.corpus and {*own.questions} & {*request.questions})
 
     def _count_work(self) -> None:
         """Count the work that nobody waits for, and end it after UNWANTED_SECONDS."""
@@ -133,6 +143,8 @@ class Asked:
                 await asyncio.sleep(LOOK_SECONDS)
             if self.at_work and not self.seated:
                 await self._sit()
+                if not self.at_work:  # a step beside this one failed meanwhile
+                    self._rise()
 
     def fail(self, error: BaseException) -> None:
         """Give an error instead of the answers; the end of the task or of the service is one in words."""
@@ -164,7 +176,7 @@ async def answers_of(request: AskRequest) -> Answers:
     turn.set(asked.its_turn)
     try:
         require_no_files(request.settings)
-        async with aclosing(ask(read_locally(request), asked.seat, flow_run.id or "")) as answers:
+        async with aclosing(ask(with_own_files(read_locally(request)), asked.seat, flow_run.id or "")) as answers:
             async for answer in answers:
                 asked.given.append(answer)
         shown = [answer_json(answer) for answer in asked.given]
@@ -178,6 +190,13 @@ async def answers_of(request: AskRequest) -> Answers:
 def read_locally(request: AskRequest) -> AskRequest:
     """Have the local model read where the service has one."""
     return request.model_copy(update={"local": True}) if local_model_is_named() else request
+
+
+def with_own_files(request: AskRequest) -> AskRequest:
+    """Return the request with the weights and the reranker that the service's own settings name, if any."""
+    own = load_settings(file).ask if request.preset == "default" and (file := settings_file()) else None
+    files = {name: value for name in FILES if own and (value := getattr(own, name))}
+    return request.model_copy(update={"settings": changed(request.settings, files)}) if files else request
 
 
 @flow(

@@ -321,7 +321,7 @@ def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     actions = _actions(verbs, "documents", "list, show, remove or export documents")
     named = Parser(add_help=False)
-    named.add_argument("document", metavar="DOCUMENT", help="8 digits of its id or more, its name, or but to remove a part of that")
+    named.add_argument("document", metavar="DOCUMENT", help="8 or more digits of its id, its name, or a part of it (not to remove)")
     _command(actions, "list", "cli.corpus_commands:status", "all documents", common)
     text = "one document: its outline, pages and notes"
     _command(actions, "show", "cli.corpus_commands:documents_show", text, common, named)

@@ -70,13 +70,15 @@ def receipt_json(receipt: Receipt) -> dict[str, Any]:
 
 def receipt_words(receipt: Receipt) -> str:
     """Say what went of what people know: pages, the uploaded file, what answers quoted. A file of their own stays."""
-    file, quoting = receipt.gone["uploads"], receipt.gone["answer_texts"]
+    quoting = receipt.gone["answer_texts"]
     went = [
-        "its pages",
-        *(["the uploaded file"] if file else []),
-        *([f"the quotes in {counting(quoting, 'answers')}"] if quoting else []),
+        "its pages" if "pages" in receipt.gone else "",
+        "the uploaded file" if receipt.gone["uploads"] else "",
+        f"the quotes in {counting(quoting, 'answers')}" if quoting else "",
     ]
-    return f"gone: {', '.join(went)}{'' if file else '; its file stays where it lies'}"
+    return (
+        f"gone: {', '.join(filter(None, went)) or 'what was left'}{'; its file stays where it lies' if receipt.file_stays else ''}"
+    )
 
 
 def document_json(record: DocumentRecord) -> dict[str, Any]:

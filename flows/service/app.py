@@ -18,6 +18,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from flows.display.output import CommandError
@@ -52,6 +53,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         lifespan=lambda app: living(app, tools),
         routes=[Route(MCP, StreamableHTTPASGIApp(tools.session_manager), methods=["POST"])],
     )
+    app.state.check = check
     app.state.intake, app.state.ingests, app.state.once, app.state.has_token = intake, Ingests(), Once(), bool(token)
     site.install(app)
     app.include_router(openai_protocol.router, include_in_schema=False)
@@ -69,6 +71,8 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         try:
             require_welcome(request, check)
             reply = await call(request)
+        except ClientDisconnect:
+            reply = Response(status_code=400)  # for nobody
         except Exception as error:
             path = request.scope["path"]
             asks = path in (ASK, STREAM, openai_protocol.CHAT, api.ASK)
@@ -105,6 +109,8 @@ async def living(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
             await app.state.ingests.go_on()
             yield
             await app.state.ingests.end()
+            if app.state.check:
+                app.state.check.tell()
 
 
 async def followed(request: Request, response: Response) -> News:

@@ -19,8 +19,7 @@ from flows.display.corpus_tables import document_json
 from flows.display.output import CommandError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
-from flows.service.listening import settings_file
-from flows.service.paths import told
+from flows.service.paths import from_root
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
 from storage.forgetting import forget_uploads
@@ -29,6 +28,7 @@ from storage.records.documents import DocumentRecord, DocumentState
 from tasks.finding.plan import lies_below
 from tasks.ingest.request import shown_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
+from tasks.settings.environment import settings_file
 
 KEPT = 100
 """So many ingests are remembered, and so many may be unfinished."""
@@ -83,7 +83,7 @@ class Ingest:
                 if set(run.paths) == set(self.together):
                     self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
         shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result", "error")
-        return told({name: getattr(self, name) for name in shown}, self.together or self.paths)
+        return from_root({name: getattr(self, name) for name in shown}, self.together or self.paths)
 
 
 @dataclass

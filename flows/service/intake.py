@@ -25,6 +25,7 @@ from flows.ask_deployed import (
     ask_pages,
     asked_here,
     still_shown,
+    with_own_files,
 )
 from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
@@ -90,6 +91,7 @@ class Intake:
     unmade: deque[Unmade] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
+    searching: set["asyncio.Future[Found]"] = field(default_factory=set)
     searches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SEARCHES))
     trying_once: Context = field(default_factory=trying_once)
     last_begun: float = 0.0
@@ -113,6 +115,14 @@ class Intake:
 
     async def search(self, request: AskRequest, start: int, limit: int) -> Found:
         """Return what the search finds; it takes the place of a question. Raise what `take_in` or the search raises."""
+        # It computes to its end where the client is gone, too, and has its place until then.
+        searching = asyncio.ensure_future(self._search(with_own_files(request), start, limit))
+        self.searching.add(searching)
+        searching.add_done_callback(self.searching.discard)
+        searching.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(searching)
+
+    async def _search(self, request: AskRequest, start: int, limit: int) -> Found:
         looking = self._enter(request)
         try:
             with looking.awaited():
@@ -127,7 +137,7 @@ class Intake:
         if self.runs.ending:
             raise QuestionStoppedError("the query service takes no question: it ends", "", "ask it again, when the service is up")
         if len(self.waiting) >= self.room:
-            left = next((asked for asked in self.waiting.values() if asked.left), None)
+            left = next((asked for asked in self.waiting.values() if asked.left and not asked.shares(request)), None)
             if left is None:
                 raise FullError(self.room)
             left.stop()
@@ -220,17 +230,20 @@ class Intake:
 
     async def answer_run(self, run: FlowRun) -> None:
         """Answer a run that the form or `run_deployment` asked for."""
-        asked = Asked()
+        asked = Asked(others=self.waiting.values())
         asked.run_id = run.id
+        self.waiting[asked.id] = asked
         try:
             await self.runs.prefect.update_flow_run_labels(run.id, self.runs.labels)
         except Exception as error:
             self.runs.settle(run.id, Crashed(message=f"the query service could not begin this run: {in_short(error)}"))
+            del self.waiting[asked.id]
             return
         try:
-            await self.runs.run(ask_deployed, run, run.parameters, asked)
+            with asked.awaited():
+                await self.runs.run(ask_deployed, run, run.parameters, asked)
         finally:
-            self._queue_pages(asked)
+            self._leave(asked)
 
     async def make_pages(self) -> None:
         """Make the pages of what was answered, one request after another, when no question waits."""

@@ -2,11 +2,9 @@
 
 import os
 import socket
-from pathlib import Path
 
 from flows.display.output import CommandError
 from tasks.address import address_of, host_and_port, is_this_machine
-from tasks.settings.ask import load_settings
 
 USUAL_ADDRESS = "127.0.0.1:4280"
 USUAL_ROOM, MOST_ROOM = 64, 512
@@ -25,7 +23,11 @@ def address() -> tuple[str, int]:
 
 
 def check_question_settings() -> None:
-    """Raise CommandError where the query service could not begin now."""
+    """Raise CommandError or SettingsError where the query service could not begin now."""
+    # `ask --server` loads no settings.
+    from tasks.settings.ask import load_settings
+    from tasks.settings.environment import settings_file
+
     required_token(address()[0])
     room()
     load_settings(settings_file())
@@ -62,9 +64,3 @@ def room() -> int:
     if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
         raise CommandError(f"FLOWREADER_ASK_QUEUE is {named!r}", named, f"set it to a number of questions, 1 to {MOST_ROOM}")
     return int(named)
-
-
-def settings_file() -> Path | None:
-    """Return the file whose settings hold for what is uploaded, None for the defaults."""
-    named = os.environ.get("FLOWREADER_ASK_SETTINGS")
-    return Path(named).absolute() if named else None

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
 from flows.display.output import CommandError
-from flows.service.paths import told
+from flows.service.paths import from_root
 from flows.service.search import Found, search
 from storage.artifacts import kept_artifacts
 from storage.catalog.in_use import corpora_in
@@ -124,7 +124,7 @@ class Tools(MCPServer):
             if not isinstance(error, ExpectedError | OSError):
                 raise
             shown = CommandError.from_error(error)
-            return reply({"error": told({"what": shown.what, "value": shown.value, "remedy": shown.remedy})}, wrong=True)
+            return reply({"error": from_root({"what": shown.what, "value": shown.value, "remedy": shown.remedy})}, wrong=True)
 
     async def ask(
         self,
@@ -198,9 +198,7 @@ def list_documents(corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
         return part({"corpus": corpus}, "documents", [document_json(record) for record in snapshot.documents()], cursor)
 
 
-def remove(
-    document: Annotated[str, Field(description="at least 8 digits of its id, or its exact file name")], corpus: Corpus = ""
-) -> CallToolResult:
+def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
     """Unpublish a document; its file stays where it is."""
     return reply(receipt_json(remove_document(corpus_location(corpus), displayed(document), now=False)))
 

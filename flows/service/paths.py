@@ -1,4 +1,4 @@
-"""Paths as they are told over HTTP: from their root on. Where that lies on this machine is nothing for who asks from elsewhere."""
+"""Paths as replies over HTTP have them: from their root on. Where that lies on this machine helps nobody elsewhere."""
 
 import os
 import re
@@ -14,18 +14,18 @@ T = TypeVar("T")
 
 
 def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
-    """Return the folder that holds all documents that were read where they lie; each one's own where that is the whole disk."""
+    """Return the folder that holds all documents that were read where they lie, if it holds one itself; else each one's own."""
     own = {str(Path(path).parent) for document in documents for path in document.paths if not is_address(path)}
     elsewhere = sorted(folder for folder in own if not folder.startswith(f"{os.path.realpath(home())}/"))
     common = os.path.commonpath(elsewhere) if elsewhere else "/"
-    return elsewhere if common == "/" else [common]
+    return [common] if common in elsewhere else elsewhere
 
 
-def told(value: T, roots: Iterable[str] = ()) -> T:
+def from_root(value: T, roots: Iterable[str] = ()) -> T:
     """Return a value of JSON whose paths begin with the names of these roots, or with that of the home; an upload's is its name."""
     uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _both(uploads_folder())]
     named = map(os.path.split, [*_both(home()), *roots])
-    others = [re.escape(parent.rstrip("/")) + f"/(?={re.escape(name)})" for parent, name in named if name]
+    others = [re.escape(parent.rstrip("/")) + rf"/(?={re.escape(name)}(?![\w.-]))" for parent, name in named if name]
     shown: T = _cut(value, re.compile(rf"(?<![\w/.])(?:{'|'.join([*uploads, *others])})"))
     return shown
 

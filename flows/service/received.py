@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 from fastapi import Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from flows.service.intake import RETRY_SECONDS, FullError
-from flows.service.paths import told
+from flows.service.paths import from_root
 from flows.service.rest.once import SameKeyError
 from flows.service.tokens import GUESSES_SECONDS, TokenCheck, TooManyTokensError, WrongTokenError
 from storage.errors import ExpectedError
@@ -66,12 +67,12 @@ async def received(request: Request, kind: str = JSON) -> bytes:
 
 
 async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
-    """Return what the work gives; where the client goes before, cancel it and raise QuestionStoppedError."""
+    """Return what the work gives; where the client goes before, cancel it and raise ClientDisconnect."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise QuestionStoppedError("the client is gone before its reply", "", "ask it again")
+            raise ClientDisconnect
         return working.result()
     finally:
         working.cancel()
@@ -106,7 +107,7 @@ def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
     if of_question and reason is not Refusal.TOKEN:
         emit(QuestionRefused(reason))
     shown = CommandError.from_error(error)
-    return told({"what": shown.what, "value": shown.value, "remedy": shown.remedy})
+    return from_root({"what": shown.what, "value": shown.value, "remedy": shown.remedy})
 
 
 def status_of(error: Exception) -> int:

@@ -66,6 +66,7 @@ CUT_OFF = "Execution was cancelled by the runtime environment"
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
 HEAD_SECONDS = 15.0
+"""A client far away needs one or two for the head of its request."""
 
 
 class PromptHead(H11Protocol):

@@ -16,7 +16,7 @@ FREE_GUESSES = 9
 GUESSES_SECONDS = 60.0
 MOST_ADDRESSES = 10_000
 NEWS_SECONDS = 60.0
-"""So often at most a line of the log says how many were refused."""
+"""Between lines of the log that say how many were refused."""
 
 
 class WrongTokenError(CommandError):
@@ -41,14 +41,14 @@ class TokenCheck:
         if hmac.compare_digest(token_in(given).encode(), self.token.encode()):
             return
         self._count()
-        if given and self.guessed(request.client.host if request.client else "") > FREE_GUESSES:
+        if given and self.count_guess(request.client.host if request.client else "") > FREE_GUESSES:
             what = "too many wrong tokens came from this address"
             raise TooManyTokensError(what, "", f"wait {GUESSES_SECONDS:.0f} seconds, and bring the token of the service")
         how = "with another token" if given else "without its token"
         remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
         raise WrongTokenError(f"the query service takes no question {how}", "", remedy)
 
-    def guessed(self, address: str) -> int:
+    def count_guess(self, address: str) -> int:
         """Return how many wrong tokens came from the address in its minute, this one included."""
         began, count = self.guesses.pop(address, (0.0, 0))
         now = time.monotonic()
@@ -61,12 +61,14 @@ class TokenCheck:
 
     def _count(self) -> None:
         if not self.untold:
-            asyncio.get_running_loop().call_later(NEWS_SECONDS, self._tell)
+            asyncio.get_running_loop().call_later(NEWS_SECONDS, self.tell)
         self.untold += 1
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Log how many were refused since the last line, if any."""
         requests, self.untold = self.untold, 0
-        emit(QuestionRefused(Refusal.TOKEN, requests))
+        if requests:
+            emit(QuestionRefused(Refusal.TOKEN, requests))
 
 
 def token_in(authorization: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from unicodedata import bidirectional, category
 
 from flows.display.output import CommandError
-from flows.service.listening import settings_file
 from storage.artifacts import PARTIAL, sync_folder
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, full_disk_explained, require_room
@@ -18,6 +17,7 @@ from tasks.finding.plan import displayed
 from tasks.parsing.formats import HEAD_BYTES, type_of_head
 from tasks.parsing.jobs import ParseError
 from tasks.settings.ask import load_settings
+from tasks.settings.environment import settings_file
 from tasks.settings.ingest import LimitSettings
 
 LONGEST_NAME = 200
@@ -28,7 +28,7 @@ PARTIAL_SECONDS = 24 * 3600.0
 
 
 QUOTA_BYTES = 16 << 20
-"""So often what all uploads hold is looked at while one comes in."""
+"""Between looks at what all uploads hold, while one comes in."""
 TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 """Signs that change the direction of what is read: "fdp.exe" looks like "exe.pdf" behind one."""
 
@@ -64,7 +64,7 @@ async def keep_upload(
     partial, digest, head, size, looked = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), b"", 0, 0
     with full_disk_explained(folder, most):
         try:
-            with partial.open("xb", buffering=0) as file:
+            with partial.open("xb") as file:
                 async for part in stream:
                     size += len(part)
                     require_small(size, most, kept_as)

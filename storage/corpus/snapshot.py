@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 KEPT_OUTLINES = 512
 """Documents whose sections are kept for the next question: some 25 each, of half a kilobyte."""
-CORPORA_NAMED = 5
-"""Corpora that an error names, at most."""
+CORPORA_NAMED, DOCUMENTS_NAMED = 5, 10
+"""Corpora, and documents, that an error names, at most."""
 
 
 class UnknownCorpusError(ExpectedError, LookupError):
@@ -162,7 +162,8 @@ class Snapshot:
                 f"name it by 8 or more digits of its id or by {by_name}, `flowreader documents list` shows both"
             )
         if len(found) > 1:
-            several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found)
+            several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found[:DOCUMENTS_NAMED])
+            several += ", ..." if len(found) > DOCUMENTS_NAMED else ""
             raise AmbiguousDocumentError(
                 f"{asked!r} names {len(found)} documents: {several}; take one of these names, or more digits of the id"
             )

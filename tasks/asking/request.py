@@ -62,9 +62,13 @@ class AskRequest(BaseModel):
         return None if self.settings.seconds is None else began + self.settings.seconds
 
 
+FILES = ("weights", "rerank")
+"""Settings of a question that name a file or folder."""
+
+
 def require_no_files(settings: AskSettings) -> None:
     """Raise QuestionError where a question from elsewhere names a file or folder: by what is said of it one could look for any."""
-    for name in ("weights", "rerank"):
+    for name in FILES:
         if getattr(settings, name):
             raise QuestionError(
                 f"the setting 'ask.{name}' names a file or folder where it is answered, which a question from elsewhere may not; "

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from storage.forgetting import forget_copies, forget_questions, forget_replies, 
 from storage.graph.store import GraphDamagedError
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
 from storage.lock import locked
+from storage.object_address import is_address
 from storage.runs.erasing import documents_in_answers
 from storage.system import DiskFullError
 from tasks.ingest.publishing import CleanedUp, clean_up, collect_garbage, wipe
@@ -29,13 +30,14 @@ WAIT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a removal did: `gone` counts what went, `later` says what goes when."""
+    """What a removal did: `gone` counts what went, `later` says what goes when; a file that was not uploaded stays."""
 
     document_id: str
     name: str
     snapshot: int
     gone: Mapping[str, int]
     later: str
+    file_stays: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
+    patience = WAIT_SECONDS if patience is None else patience
     try:
         with open_for_reading(location) as snapshot:
             record, embedder = snapshot.find(asked, exact=True), snapshot.embedder
@@ -64,7 +67,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
         before = _removed_before(location, asked) if now else None
         if before is None:
             raise
-        return _finish_removal(location, before, asked)
+        return _finish_removal(location, before, asked, patience)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         removal = removal_of(record)
         note_removals(location, [removal, *_earlier_contents(corpus, removal)])
@@ -72,10 +75,11 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
         forget_copies(removal.paths, location.home)
         uploads = forget_uploads(record.paths, location)
         forget_questions(location)
-        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS if patience is None else patience) if now else clean_up(corpus)
+        cleaned = wipe(corpus, wait_seconds=patience) if now else clean_up(corpus)
     counted = {"uploads": uploads, "pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
     gone = counted | _what_is_gone(cleaned)
-    return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
+    later = _what_goes_later(cleaned, now=now)
+    return Receipt(record.id, record.name, number, gone, later, _file_stays(record.paths, location))
 
 
 def _earlier_contents(corpus: CorpusWriter, removal: Removal) -> list[Removal]:
@@ -92,14 +96,20 @@ def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
     return next(named, None)
 
 
-def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> Receipt:
+def _finish_removal(location: CorpusLocation, removal: Removal, asked: str, patience: float) -> Receipt:
     """Wait for the readers of a removed document, and delete what it left."""
     with open_for_reading(location) as snapshot:
         embedder = snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
-        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
+        cleaned = wipe(corpus, wait_seconds=patience)
     gone = {"uploads": 0, **_what_is_gone(cleaned)}
-    return Receipt(removal.document_id, asked, corpus.snapshot, gone, _what_goes_later(cleaned, now=True))
+    later = _what_goes_later(cleaned, now=True)
+    return Receipt(removal.document_id, asked, corpus.snapshot, gone, later, _file_stays(removal.paths, location))
+
+
+def _file_stays(paths: Iterable[str], location: CorpusLocation) -> bool:
+    uploads = f"{uploads_folder(location.home)}/"
+    return any(not path.startswith(uploads) and not is_address(path) for path in paths)
 
 
 def _what_is_gone(cleaned: CleanedUp) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import os
 import re
 from difflib import get_close_matches
+from pathlib import Path
 
 import Stemmer
 
@@ -65,3 +66,9 @@ def instead_of(name: str) -> str:
     if near in GONE:
         return f"{near} is gone, {GONE[near]}"
     return (f"did you mean {near}? " if near else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"
+
+
+def settings_file() -> Path | None:
+    """Return the file that holds the settings of the query service's own, None for the defaults."""
+    named = os.environ.get(f"{PREFIX}ASK_SETTINGS")
+    return Path(named).absolute() if named else None

@@ -61,8 +61,8 @@ def test_the_cells_of_a_table_make_the_table_again(small):
     (number,) = cells.filter(pl.col("value").str.contains("1,850"))["table"].unique()
     table = cells.filter(pl.col("table") == number).pivot(on="column", index="row", values="value")
     assert table.height > 1 and table.width > 2 and any("1,850" in str(row) for row in table.rows())
-    with pytest.raises(UnknownDocumentError, match=r"no document 'manual.docx'"):
-        small.tables("manual.docx")
+    with pytest.raises(UnknownDocumentError, match=r"no document 'handbook.docx'"):
+        small.tables("handbook.docx")
 
 
 def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home):

@@ -6,12 +6,14 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
 
+from flows.ask_deployed import Asked
 from flows.display.lineage_tables import walk_json
 from flows.display.output import CommandError
-from flows.service.paths import roots_of, told
+from flows.service.paths import from_root, roots_of
 from flows.service.received import checked, received, while_here
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
@@ -59,10 +61,16 @@ async def ask(request: Request, key: Key = None) -> Response:
     """Answer questions from a corpus, each with numbered citations; without a chat model the evidence is quoted."""
     body = await received(request)
 
-    async def answered() -> dict[str, Any]:
-        return {"answers": await request.app.state.intake.ask(request_in(body))}
+    async def taken_in() -> Asked:
+        asked: Asked = request.app.state.intake.take_in(request_in(body))
+        return asked
 
-    return JSONResponse(await while_here(request, once(request, key, body, answered)))
+    asked = await once(request, key, body, taken_in)
+    try:
+        return JSONResponse({"answers": await while_here(request, asked.waited_for())})
+    except (ExpectedError, OSError):
+        request.app.state.once.forget(key)
+        raise
 
 
 @router.get("/corpora/{corpus}/answers")
@@ -98,7 +106,7 @@ def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
     """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer)
-        return told(walk_json(walk(snapshot, found.answer_id)), roots_of(snapshot.documents()))
+        return from_root(walk_json(walk(snapshot, found.answer_id)), roots_of(snapshot.documents()))
 
 
 @router.get("/metrics", response_class=Response, responses=of_kind("text/plain", "for Prometheus"))

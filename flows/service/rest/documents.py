@@ -18,7 +18,7 @@ from flows.display.corpus_tables import (
     status_json,
     texts_json,
 )
-from flows.service.paths import roots_of, told
+from flows.service.paths import from_root, roots_of
 from flows.service.rest.forms import (
     Corpus,
     Cursor,
@@ -47,14 +47,14 @@ router = APIRouter(tags=["documents"])
 @router.get("/corpora")
 def corpora() -> dict[str, Any]:
     """List the corpora with what they hold."""
-    return told({"corpora": corpora_rows()})
+    return from_root({"corpora": corpora_rows()})
 
 
 @router.get("/corpora/{corpus}")
 def status(corpus: Corpus) -> dict[str, Any]:
     """Show a corpus: its documents with their states, and which ingests are at work or were killed."""
     shown = status_json(corpus_location(corpus))
-    return told(shown, [path for run in (*shown.get("at_work", ()), *shown.get("killed", ())) for path in run["paths"]])
+    return from_root(shown, [path for run in (*shown.get("at_work", ()), *shown.get("killed", ())) for path in run["paths"]])
 
 
 @router.get("/corpora/{corpus}/documents")
@@ -70,7 +70,7 @@ def documents(corpus: Corpus, cursor: Cursor = 0, limit: Annotated[int, Query(ge
 def document(corpus: Corpus, document: DocumentNamed) -> dict[str, Any]:
     """Show a document: its state, paths, outline and pages."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        return told(details_json(snapshot, snapshot.find(displayed(document))), roots_of(snapshot.documents()))
+        return from_root(details_json(snapshot, snapshot.find(displayed(document))), roots_of(snapshot.documents()))
 
 
 @router.delete("/corpora/{corpus}/documents/{document}")

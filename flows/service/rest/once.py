@@ -48,6 +48,9 @@ class Once:
         # Who waits may go: the work goes on.
         return await asyncio.shield(self.replies[key].given)
 
+    def forget(self, key: str | None) -> None:
+        self.replies.pop(key or "", None)
+
     def _forget_failed(self, key: str, done: "asyncio.Future[Any]") -> None:
         if (done.cancelled() or done.exception()) and key in self.replies and self.replies[key].given is done:
             del self.replies[key]

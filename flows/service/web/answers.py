@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from flows.display.lineage_tables import walk_lines
-from flows.service.paths import roots_of, told
+from flows.service.paths import from_root, roots_of
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
@@ -54,6 +54,6 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
         "lineage.html",
         answer=found,
         corpus=corpus,
-        lines=[line._replace(text=told(line.text, roots)) for line in walk_lines(walked)],
+        lines=[line._replace(text=from_root(line.text, roots)) for line in walk_lines(walked)],
         prefect=in_prefect,
     )

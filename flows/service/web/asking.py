@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from flows.display.corpus_tables import corpora_rows
-from flows.service.paths import told
+from flows.service.paths import from_root
 from flows.service.received import checked, error_of, received, status_of, while_here
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
@@ -87,7 +87,7 @@ def page(
     try:
         if chosen in names:
             documents, answers = shown(chosen)
-            at_work = [told(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
+            at_work = [from_root(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
     except (ExpectedError, OSError) as damage:
         error = error or error_of(damage, of_question=False)
     try:

@@ -25,6 +25,7 @@ from flows.service.intake import AT_A_TIME, Intake
 from flows.service.runs_here import RunsHere
 from tasks.asking.request import AskRequest, QuestionError
 from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
+from tasks.models.process import ROOT
 from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 
@@ -327,6 +328,15 @@ def test_no_setting_of_a_question_from_elsewhere_names_a_file_and_all_are_refuse
     (tmp_path / "own.toml").write_text(f"[ask]\n{name} = '/etc/shadow'\n")
     assert main(["ask", "How deep?", "--server", "--settings", str(tmp_path / "own.toml")]) == 2
     assert "without --server" in capsys.readouterr().err
+
+
+def test_the_services_own_settings_name_the_weights_that_its_answers_go_by(small, tmp_path, monkeypatch):
+    (tmp_path / "own.toml").write_text("[ask]\nweights = 'weights.json'\n")
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(tmp_path / "own.toml"))
+    assert "weights.json" in error(client().post("/ask", **WEIGHT), 400)["what"]
+    (tmp_path / "weights.json").write_bytes((ROOT / "tasks" / "asking" / "weights.json").read_bytes())
+    (answer,) = client().post("/ask", **WEIGHT).json()["answers"]
+    assert answer["citations"]
 
 
 def in_messages(asked):

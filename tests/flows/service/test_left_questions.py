@@ -33,10 +33,10 @@ def connected(address):
     return socket.create_connection((host.hostname, host.port))
 
 
-def sent(address, path, body, kind="application/json"):
+def sent(address, path, body, kind="application/json", more=""):
     """Send a request, and return its connection without waiting for the reply."""
     connection = connected(address)
-    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}"
+    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}{more}"
     accepts = "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18"
     connection.sendall(f"{head}\r\n{accepts}\r\n\r\n".encode() + body)
     return connection
@@ -96,6 +96,42 @@ def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
         assert answer["citations"] and not left.seated
 
     asyncio.run(world())
+
+
+def test_a_step_that_waits_for_its_turn_takes_no_seat_from_a_question_that_ended_meanwhile():
+    async def world():
+        others, free = [], ask_deployed.seats._value
+        left, wanted = Asked(REQUEST, others), Asked(REQUEST.model_copy(update={"corpus": "far"}), others)
+        others += [left, wanted]
+        with left.awaited():
+            pass
+        with wanted.awaited():
+            async with wanted.seat(), left.seat():
+                step = asyncio.ensure_future(left.its_turn())
+                async with asyncio.timeout(60):
+                    while left.seated:
+                        await asyncio.sleep(0.01)
+                taken = [await ask_deployed.seats.acquire() for _ in range(ask_deployed.seats._value)]
+        while not left.moving.locked():
+            await asyncio.sleep(0.01)
+        for _each in taken:
+            ask_deployed.seats.release()
+        await step
+        assert ask_deployed.seats._value == free
+
+    asyncio.run(world())
+
+
+def test_a_question_with_a_key_is_left_like_any_other_and_its_reply_can_be_fetched(monkeypatch):
+    with model_reads(monkeypatch, weighed, seconds=0.3) as request, served() as (address, service):
+        with closing(sent(address, *by_rest(request), more="\r\nIdempotency-Key: one")):
+            (question,) = wait_until(lambda: list(service.waiting.values()))
+            wait_until(lambda: question.waiting)
+        wait_until(lambda: question.nobody_waits or question.answers.done())
+        again = {"Idempotency-Key": "one", "Content-Type": "application/json"}
+        reply = httpx.post(f"{address}/ask", content=by_rest(request)[1], headers=again, timeout=60)
+        (answer,) = reply.json()["answers"]
+        assert answer["answer_id"] == question.given[0].answer_id
 
 
 def test_it_is_not_left_where_somebody_asks_the_same():

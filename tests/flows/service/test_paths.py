@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.service.paths import roots_of, told
+from flows.service.paths import from_root, roots_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home, uploads_folder
 from tests.flows.service.test_app import WEIGHT, client
@@ -20,13 +20,14 @@ def folder(library, tmp_path, monkeypatch):
 
 def test_a_path_below_a_root_begins_with_its_name_and_an_upload_is_its_name(folder):
     upload = f"{uploads_folder()}/small/0a1b2c3d4e5f/a plan.pdf"
-    assert told(f"disk full at '{home()}/corpora/x'") == "disk full at 'reader/corpora/x'"
-    assert told({"paths": ["/data/reports", "/data/reports/a/b.pdf", upload], "done": 2}, ["/data/reports"]) == {
+    assert from_root(f"disk full at '{home()}/corpora/x'") == "disk full at 'reader/corpora/x'"
+    assert from_root({"paths": ["/data/reports", "/data/reports/a/b.pdf", upload], "done": 2}, ["/data/reports"]) == {
         "paths": ["reports", "reports/a/b.pdf", "a plan.pdf"],
         "done": 2,
     }
-    assert told("/srv/data/reports is another, and s3://data/reports too", ["/data/reports"]).startswith("/srv/data/reports")
-    assert told("/reports/a.pdf", ["/reports"]) == "reports/a.pdf" and told("/a.pdf", ["/"]) == "/a.pdf"
+    assert from_root("/srv/data/reports is another, and s3://data/reports too", ["/data/reports"]).startswith("/srv/data/reports")
+    assert from_root("/data2/x", ["/data"]) == "/data2/x"
+    assert from_root("/reports/a.pdf", ["/reports"]) == "reports/a.pdf" and from_root("/a.pdf", ["/"]) == "/a.pdf"
 
 
 def test_documents_are_told_from_the_folder_that_holds_all_of_them(folder):

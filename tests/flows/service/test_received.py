@@ -58,10 +58,10 @@ def test_wrong_tokens_are_forgotten_after_their_minute_and_only_so_many_addresse
     monkeypatch.setattr(tokens, "MOST_ADDRESSES", 3)
     check, now = TokenCheck("sesame"), 0.0
     monkeypatch.setattr(tokens, "time", SimpleNamespace(monotonic=lambda: now))
-    assert [check.guessed("a") for _ in range(3)] == [1, 2, 3]
+    assert [check.count_guess("a") for _ in range(3)] == [1, 2, 3]
     now = 61.0
-    assert check.guessed("a") == 1
-    assert [check.guessed(address) for address in "bcdabcd"] == [1, 1, 1, 1, 1, 1, 1], "each was the oldest"
+    assert check.count_guess("a") == 1
+    assert [check.count_guess(address) for address in "bcdabcd"] == [1, 1, 1, 1, 1, 1, 1], "each was the oldest"
     assert list(check.guesses) == ["b", "c", "d"]
 
 
