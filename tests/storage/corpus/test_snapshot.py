@@ -41,6 +41,8 @@ def snapshot(folder):
 def test_a_document_is_found_by_the_beginning_of_its_id_or_by_its_name(snapshot):
     for asked in (REPORT.document_id, REPORT.document_id[:8], "report.pdf"):
         assert snapshot.find(asked).id == REPORT.document_id
+    found = snapshot.find("report.pdf")
+    assert (found.name, found.other_names) == ("same.pdf", ("report.pdf",))
 
 
 def test_two_documents_of_one_name_are_both_listed(snapshot):
