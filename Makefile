@@ -8,7 +8,7 @@ BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
-.PHONY: help install demo up test check torture campaign bench-ingest bench-ask bench-models clean
+.PHONY: help install demo up test check sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -44,6 +44,9 @@ check: .venv/.installed
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture --ignore=tests/storage --ignore=tests/tasks/algorithms
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
+
+sentinels: .venv/.installed  ## ten tortures, one for each kind of harm
+	@$(BIN)/python -m pytest -q -m sentinel $(BY_TWO)
 
 torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture $(BY_TWO)

@@ -90,6 +90,7 @@ def told(home, *command):
     return json.loads(flowreader(*command, "--corpus", NAME, "--json", home=home, check=0).stdout)
 
 
+@pytest.mark.sentinel
 def test_a_killed_run_begins_again_once_and_what_is_killed_then_waits_for_the_next(cheap, tmp_path):
     home = tmp_path / "home"
     with brought_up(home, tmp_path / "log") as up:
@@ -183,6 +184,7 @@ def answering(environment, log):
         process.wait()
 
 
+@pytest.mark.sentinel
 def test_server_and_service_are_killed_in_mid_question(library, tmp_path):
     home, port = shutil.copytree(library, tmp_path / "home"), free_port()
     address = f"http://127.0.0.1:{port}/api"

@@ -63,6 +63,7 @@ def test_a_full_disk_under_a_temporary_prefect_server_is_named_too(tmp_path, che
         check_oracle(home, cheap.export)
 
 
+@pytest.mark.sentinel
 def test_what_was_published_before_the_disk_was_full_stays(tmp_path, cheap, server):
     home, document = tmp_path / "disk", cheap.documents / "budget.xlsx"
     with small_disk(home, 300_000):

@@ -78,6 +78,7 @@ class Peak:
             time.sleep(0.2)
 
 
+@pytest.mark.sentinel
 def test_every_file_has_its_own_end_and_the_good_ones_are_ready(tmp_path, cheap, server, tell):
     folder = copies(tmp_path / "folder", GOOD)
     expected = {}

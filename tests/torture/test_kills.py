@@ -159,6 +159,7 @@ def campaign(folder, reference, servers, plans, tell):
     assert looks > 5 * len(plans) and documents
 
 
+@pytest.mark.sentinel
 def test_a_random_kill_of_a_cheap_ingest_leaves_no_trace(tmp_path, cheap, server, tell):
     generator = random.Random(20)
     # every eighth run has a Prefect server of its own, which must die too

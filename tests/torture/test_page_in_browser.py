@@ -93,6 +93,7 @@ def follow(page, words):
     page.run(f"[...document.querySelectorAll('a')].find((one) => one.innerText === {words!r}).click()")
 
 
+@pytest.mark.sentinel
 def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromium, everything_up, tmp_path):
     address, home = f"http://{everything_up['FLOWREADER_ASK_ADDRESS']}", Path(everything_up["FLOWREADER_HOME"])
     with chromium.page(f"{address}/?corpus=small", width=1280) as page:

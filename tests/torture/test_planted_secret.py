@@ -128,6 +128,7 @@ def put_locked(store, folder, key):
     store.put(key, locked.read_bytes())
 
 
+@pytest.mark.sentinel
 def test_secrets_are_stored_sent_and_shown_nowhere(world, store, tmp_path, monkeypatch, tell):
     put_locked(store, tmp_path, "in/locked.pdf")
     store.put("in/page.html", f"<h1>Energy</h1><p>A {FOUND_NEVERTHELESS} makes power where the wind is strong.</p>".encode())

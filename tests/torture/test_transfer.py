@@ -80,6 +80,7 @@ def transfer(action, what, *more, home):
     return said("corpora", action, what, *more, home=home)
 
 
+@pytest.mark.sentinel
 @pytest.mark.parametrize("point", POINTS)
 def test_a_push_that_is_killed_leaves_a_snapshot_to_pull_and_goes_on(point, states, store, tmp_path, tell):
     old, new = states

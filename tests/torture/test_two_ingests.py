@@ -33,6 +33,7 @@ def holder(home):
     return read_holder(location(home).lock)
 
 
+@pytest.mark.sentinel
 def test_the_second_ingest_names_the_holder(home, tmp_path, cheap, server):
     first = ingest(cheap.documents, home=home, server=server)
     wait_until(lambda: holder(home))

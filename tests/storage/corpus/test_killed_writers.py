@@ -67,5 +67,6 @@ def kill(tmp_path: Path, lives: int) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.sentinel
 def test_many_kills_lose_nothing_double_nothing_and_show_no_half(tmp_path):
     kill(tmp_path, TORTURES)
