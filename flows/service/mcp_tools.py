@@ -4,6 +4,7 @@ A reply is JSON in text, at most some 25,000 tokens; `next_cursor` in it, given 
 `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
 """
 
+import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -89,7 +90,7 @@ class Tools(MCPServer):
     def corpus_of(self, named: str) -> str:
         """Return the corpus that a call is about; raise CommandError where it names another than ours, or none of several."""
         if self.corpus and named not in ("", self.corpus):
-            raise CommandError(f"this server knows corpus {self.corpus!r} alone", named, "leave corpus out")
+            raise CommandError(f"this server knows corpus {self.corpus!r} alone", str(named)[:100], "leave corpus out")
         there = [] if named or self.corpus else [each.name for each in corpora_in(corpora_folder()) if each.current.exists()]
         if len(there) > 1:
             raise CommandError("there are several corpora, and none is named", "corpus", f"take one of {', '.join(there)}")
@@ -109,7 +110,7 @@ class Tools(MCPServer):
                 raise CommandError(f"there is no tool {name!r}", name, f"take one of {', '.join(known)}")
             if strange := next((given for given in arguments if given not in takes), ""):
                 raise CommandError(f"{name} takes no {strange!r}", strange, f"it takes {', '.join(takes)}")
-            about = {"corpus": self.corpus_of(arguments.get("corpus") or "")} if "corpus" in takes else {}
+            about = {"corpus": await asyncio.to_thread(self.corpus_of, arguments.get("corpus") or "")} if "corpus" in takes else {}
             return await super().call_tool(name, arguments | about, context)
         except (ToolError, CommandError) as raised:
             error = raised.__cause__ if isinstance(raised, ToolError) else raised

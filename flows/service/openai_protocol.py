@@ -70,6 +70,7 @@ class ChatRequest(BaseModel):
     model: str
     messages: list[Message]
     n: int | None = None
+    logprobs: bool | None = None
     response_format: dict[str, Any] | None = None
     stream: bool = False
     stream_options: StreamOptions | None = None
@@ -82,8 +83,10 @@ class ChatRequest(BaseModel):
         """Return what is asked; raise CommandError where nothing is, or what cannot be given is wanted."""
         if wanted := "tools" if self.tools else "functions" if self.functions else "":
             raise CommandError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
-        if (self.n or 1) > 1:
+        if self.n not in (None, 1):
             raise CommandError(f"a question has one answer, and n is {self.n}", "n", "leave n out")
+        if self.logprobs:
+            raise CommandError("an answer has no probabilities of its words", "logprobs", "leave logprobs out")
         if (kind := (self.response_format or {}).get("type", "text")) != "text":
             remedy = "leave response_format out; POST /api/v1/ask gives an answer as JSON, with its citations"
             raise CommandError(f"an answer is text, and response_format asks for {str(kind)[:40]!r}", "response_format", remedy)

@@ -121,10 +121,10 @@ def test_on_stdio_a_program_reads_and_where_it_may_ingests_and_removes(pier, che
 
 
 @asynccontextmanager
-async def served(token=""):
+async def served(token="", **more):
     """The query service on a real socket; the address of its /mcp."""
     listening = socket.create_server(("127.0.0.1", 0))
-    web = uvicorn.Server(uvicorn.Config(web_app(intake(), token=token), log_level="warning", timeout_graceful_shutdown=1))
+    web = uvicorn.Server(uvicorn.Config(web_app(intake(**more), token=token), log_level="warning", timeout_graceful_shutdown=1))
     serving = asyncio.ensure_future(web.serve(sockets=[listening]))
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
@@ -157,6 +157,7 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
             for tool, more in (("list_documents", {}), ("ask", {"question": QUESTION}), ("search", {"query": "weight"})):
                 wrong = await said(client, tool, wrong=True, corpus="another", **more)
                 assert "knows corpus 'small' alone" in wrong["what"] and wrong["value"] == "another"
+            assert (await said(client, "list_documents", wrong=True, corpus="a" * 9_000))["value"] == "a" * 100
             assert len((await said(client, "list_documents", corpus="small"))["documents"]) == 4
         async with Client(Tools(answered)) as client:
             assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["another", "small"]
@@ -168,8 +169,7 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
 
 def test_over_http_a_search_takes_the_place_of_a_question():
     async def world():
-        service = intake(room=0)
-        async with Client(Tools(service.ask, searching=service.search)) as client:
+        async with served(room=0) as address, Client(streamable_http_client(address)) as client:
             assert "full" in (await said(client, "search", wrong=True, query="weight"))["what"]
 
     asyncio.run(world())

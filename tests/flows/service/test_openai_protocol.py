@@ -125,7 +125,7 @@ def test_only_the_last_message_of_the_user_is_asked_and_the_reply_says_so(offici
 def test_what_of_a_request_changes_nothing_is_named(official):
     more = {"temperature": 0.2, "max_tokens": 5, "stop": ["."], "n": 1, "response_format": {"type": "text"}, "top_p": None}
     reply = official.chat.completions.with_raw_response.create(
-        model="small", messages=[*ASKED, *ASKED], extra_body={"evil\r\nx: y": 1, "seed": 3}, **more
+        model="small", messages=[*ASKED, *ASKED], extra_body={"evil\r\nx: y": 1, "seed": 3, "logprobs": False}, **more
     )
     told = reply.headers["FlowReader-Not-Used"]
     assert set(told.split(", ")) == {"messages before the last one of the user", "temperature", "max_tokens", "stop", "seed"}
@@ -168,6 +168,8 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA
         ({"tools": [{"type": "function", "function": {"name": "f"}}]}, openai.BadRequestError, "tools are not called"),
         ({"messages": "hello"}, openai.BadRequestError, "messages"),
         ({"n": 2}, openai.BadRequestError, "leave n out"),
+        ({"n": 0}, openai.BadRequestError, "leave n out"),
+        ({"logprobs": True}, openai.BadRequestError, "leave logprobs out"),
         ({"response_format": {"type": "json_object"}}, openai.BadRequestError, "asks for 'json_object'"),
         ({"response_format": {"type": "json_schema", "json_schema": {"name": "a"}}}, openai.BadRequestError, "POST /api/v1/ask"),
     ],
