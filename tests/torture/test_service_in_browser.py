@@ -42,11 +42,11 @@ def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark
         assert page.run(WIDER) <= 0 and page.run(UNNAMED) == 0
         tell(f"painted after {wait_until(lambda: page.run(PAINTED), 60, lambda: 'paint'):.0f} ms")
         page.run(FILL.format("colourless"))
-        page.run("document.querySelector('[name=corpus]').value = 'none'")
+        page.run("document.querySelector('#ask [name=corpus]').value = 'none'")
         page.run(SUBMIT)
         said = "document.getElementById('error').hidden ? '' : document.getElementById('error').innerText"
         assert "none" in wait_until(lambda: page.run(said), 30, lambda: "the error")
-        page.run("document.querySelector('[name=corpus]').value = 'small'")
+        page.run("document.querySelector('#ask [name=corpus]').value = 'small'")
         page.run(FILL.format(WEIGHT))
         page.run(SUBMIT)
         until_answered(page)
@@ -69,7 +69,7 @@ def test_without_script_the_form_leads_to_the_answer_too(chromium, address):
     with chromium.page(address, width=800) as page:
         page.call("Emulation.setScriptExecutionDisabled", value=True)
         page.call("Page.navigate", url=f"{address}/?corpus=small")
-        wait_until(lambda: page.run("document.readyState === 'complete' && !!document.forms[0]"), 30, lambda: "the form")
+        wait_until(lambda: page.run("document.readyState === 'complete' && !!document.forms.ask"), 30, lambda: "the form")
         page.run(FILL.format(WEIGHT))
         page.run("document.getElementById('ask').submit()")
         until_answered(page)
