@@ -68,6 +68,7 @@ class Asked:
         self.nobody_waits = False
         self.at_work, self.seated, self.moving = False, False, asyncio.Lock()
         self.unwanted_seconds = 0.0
+        self.next_look: asyncio.TimerHandle | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
@@ -93,7 +94,7 @@ class Asked:
             self.waiting -= 1
             if not self.waiting and not self.answers.done():
                 self.nobody_waits = True
-                asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
+                self._look_later()
 
     @property
     def left(self) -> bool:
@@ -111,9 +112,14 @@ class Asked:
             return
         self.unwanted_seconds += LOOK_SECONDS if self.seated and self.left else 0.0
         if self.unwanted_seconds < UNWANTED_SECONDS:
-            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
+            self._look_later()
         else:
             self.stop()
+
+    def _look_later(self) -> None:
+        if self.next_look:  # one that came and went between two looks is not counted twice
+            self.next_look.cancel()
+        self.next_look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
 
     @asynccontextmanager
     async def seat(self) -> AsyncIterator[None]:
