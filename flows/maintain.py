@@ -14,7 +14,7 @@ from prefect.states import Cancelled, Failed
 
 from flows.prefect_runs.interruption import ending_in_order
 from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
-from storage.catalog.catalog import StoreTooNewError
+from storage.catalog.catalog import StoreVersionError
 from storage.catalog.current import PulledError
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import open_for_writing
@@ -64,7 +64,7 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
     """Look after one corpus, and examine it; one that is being written is left alone, one that cannot be reached is a finding."""
     try:
         return await look_after(location, request)
-    except (StoreTooNewError, LockLostError) as error:
+    except (StoreVersionError, LockLostError) as error:
         return Maintenance(corpus=location.name, findings=(Finding("maintenance", str(error), NEXT_GOES_ON),))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
+from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_other_versions
 from storage.codec import canonical_json, storable
 from storage.errors import ExpectedError
 from storage.lock import lock_file, taken
@@ -61,7 +61,7 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
 def list_evaluations(path: Path) -> list[Evaluation]:
     """Return all evaluations with their figures, the newest first; what each question was worth is left out.
 
-    Raise CatalogBusyError where the file is open elsewhere, CatalogDamagedError where it cannot be read, StoreTooNewError.
+    Raise CatalogBusyError where the file is open elsewhere, CatalogDamagedError where it cannot be read, StoreVersionError.
     """
     if not path.exists():
         return []
@@ -160,7 +160,7 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         with opened(path, read_only=False) as connection:
             try:
                 for (version,) in connection.execute("SELECT schema_version FROM store").fetchall():
-                    refuse_newer(version, path, SCHEMA_VERSION)
+                    refuse_other_versions(version, path, SCHEMA_VERSION)
                 yield connection
             except duckdb.OutOfMemoryException:
                 raise

@@ -105,8 +105,8 @@ class CorpusLocation:
 
     @property
     def set_aside(self) -> list[Path]:
-        """Catalogs that were damaged or of an older schema, kept; they name documents and their headings."""
-        kinds = ("damaged-*", "wal.damaged-*", "version-*")
+        """Catalogs that were damaged, kept; they name documents and their headings."""
+        kinds = ("damaged-*", "wal.damaged-*")
         return [path for kind in kinds for path in sorted(self.folder.glob(f"{self.catalog.name}.{kind}"))]
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from flows.display.output import CommandError, Output
-from storage.catalog.catalog import CatalogDamagedError, StoreTooNewError
+from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, pulled_from
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
@@ -57,7 +57,7 @@ def corpora_rows() -> list[dict[str, Any]]:
                 pulled = {"pulled_from": address} if (address := pulled_from(location)) else {}
                 row = {"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key}
                 rows.append(row | totals(snapshot) | pulled)
-        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError) as error:
+        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreVersionError) as error:
             rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
     return rows
 

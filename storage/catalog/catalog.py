@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -20,16 +20,7 @@ from storage.codec import from_plain, storable
 from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 
-SCHEMA_VERSION = 2
-"""Readers take an older schema as it is: what it lacks is a column with a default. A writer upgrades it first."""
-
-
-def add_section_summaries(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute("ALTER TABLE sections ADD COLUMN summary VARCHAR DEFAULT ''")
-
-
-UPGRADES: dict[int, Callable[[duckdb.DuckDBPyConnection], None]] = {1: add_section_summaries}
-"""From a schema version to the step that makes the next one of it."""
+SCHEMA_VERSION = 3
 
 # Nothing outside the file is ever read, loaded or changed through a connection of ours.
 LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
@@ -51,15 +42,14 @@ class CatalogBusyError(ExpectedError):
     """A catalog that a program which is not ours has open."""
 
 
-class StoreTooNewError(ExpectedError):
-    """A store that a newer version of FlowReader wrote; it is left untouched."""
+class StoreVersionError(ExpectedError):
+    """A store that another version of FlowReader wrote; it is left untouched."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogHead:
     """The catalog's one row: what it is and which snapshot it holds."""
 
-    schema_version: int
     embedder: EmbedderIdentity
     snapshot: int
     lance_versions: Mapping[str, int]
@@ -101,14 +91,17 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         connection.close()
 
 
-def refuse_newer(schema_version: int, place: Path | str, known: int | None = None) -> None:
-    """Raise StoreTooNewError where the schema is newer than the one `known`, by default that of corpora."""
-    known = known or SCHEMA_VERSION
+def refuse_other_versions(schema_version: int, place: Path | str, known: int = SCHEMA_VERSION) -> None:
+    """Raise StoreVersionError where the schema is another than the one `known`, by default that of corpora."""
+    if schema_version == known:
+        return
     if schema_version > known:
-        raise StoreTooNewError(
-            f"{str(place)!r} has schema version {schema_version}, this FlowReader knows up to {known}; "
-            "nothing was changed; install the newer FlowReader or take another FLOWREADER_HOME"
-        )
+        remedy = "install the newer FlowReader or take another FLOWREADER_HOME"
+    else:
+        remedy = "read its documents into a new corpus: flowreader ingest FOLDER --corpus NAME"
+    raise StoreVersionError(
+        f"{str(place)!r} has schema version {schema_version}, this FlowReader knows {known}; nothing was changed; {remedy}"
+    )
 
 
 @contextmanager
@@ -134,7 +127,7 @@ def create(
     """Make a catalog of no graph, with these documents in it."""
     with made(path, Path(__file__).with_name("schema.sql")) as connection:
         connection.execute(
-            "INSERT INTO corpus VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",
+            "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 SCHEMA_VERSION,
                 *(embedder.name, embedder.precision, embedder.dimension),
@@ -160,7 +153,7 @@ def rewrite(path: Path) -> None:
 
 
 def head(path: Path) -> CatalogHead:
-    """Return the catalog's one row; raise CatalogDamagedError where there is none to read, StoreTooNewError where it is newer."""
+    """Return the catalog's one row; raise CatalogDamagedError where it cannot be read, StoreVersionError for another version's."""
     if not path.exists():
         raise CatalogDamagedError(f"{str(path)!r} is missing")
     with opened(path, read_only=False) as connection:
@@ -171,28 +164,17 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
     """Return the one row through an open connection."""
     try:
         version = connection.execute("SELECT schema_version FROM corpus").fetchone()
-        refuse_newer(version[0] if version else 0, place)
-        found = connection.execute("SELECT * EXCLUDE (fence) FROM corpus")
-        columns, row = [column[0] for column in found.description or ()], found.fetchone()
+        if version is None:
+            raise CatalogDamagedError(f"{str(place)!r} is empty")
+        refuse_other_versions(version[0], place)
+        rows = connection.execute("SELECT * EXCLUDE (schema_version) FROM corpus").fetchall()
     except duckdb.Error as error:
         raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}") from error
-    if row is None:
-        raise CatalogDamagedError(f"{str(place)!r} is empty")
-    # Corpora of earlier FlowReaders have not the last columns.
-    later = dict(zip(columns[6:], row[6:], strict=True))
-    second = EmbedderIdentity(**json.loads(later["second_embedder"])) if later.get("second_embedder") else None
-    embedder = EmbedderIdentity(row[1], row[2], row[3], second=second, texts=later.get("embedded_texts", "content"))
-    return CatalogHead(row[0], embedder, row[4], json.loads(row[5]))
-
-
-def upgrade(path: Path, before: int) -> None:
-    """Bring a catalog of this older schema to this program's in one transaction."""
-    with opened(path, read_only=False) as connection:
-        connection.begin()
-        for version in range(before, SCHEMA_VERSION):
-            UPGRADES[version](connection)
-        connection.execute("UPDATE corpus SET schema_version = ?", [SCHEMA_VERSION])
-        connection.commit()
+    ((name, precision, dimension, snapshot, lance_versions, second, texts),) = rows
+    embedder = EmbedderIdentity(
+        name, precision, dimension, second=EmbedderIdentity(**json.loads(second)) if second else None, texts=texts
+    )
+    return CatalogHead(embedder, snapshot, json.loads(lance_versions))
 
 
 def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping[str, int]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from storage.artifacts import sync_folder, write_durably
-from storage.catalog.catalog import SCHEMA_VERSION, refuse_newer
+from storage.catalog.catalog import SCHEMA_VERSION, refuse_other_versions
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
 from storage.lock import let_go, taken
@@ -54,11 +54,11 @@ def snapshot_numbers(location: CorpusLocation) -> list[int]:
 def read_current(location: CorpusLocation) -> Current | None:
     """Return the pointer, None where there is none.
 
-    Raise CurrentDamagedError where it is garbage, StoreTooNewError where a newer FlowReader wrote it.
+    Raise CurrentDamagedError where it is garbage, StoreVersionError where another FlowReader wrote it.
     """
     try:
         pointer = json.loads(location.current.read_bytes())
-        refuse_newer(int(pointer["schema_version"]), location.current)
+        refuse_other_versions(int(pointer["schema_version"]), location.current)
         return Current(
             schema_version=int(pointer["schema_version"]), snapshot=int(pointer["snapshot"]), sha256=str(pointer["sha256"])
         )

@@ -1,14 +1,12 @@
--- The catalog of a corpus, version 2. One file for the writer, an immutable copy of it for readers with each publish.
+-- The catalog of a corpus, version 3. One file for the writer, an immutable copy of it for readers with each publish.
 
--- One row. `lance_versions` (JSON) pins a version of each LanceDB table; `fence` is of earlier FlowReaders. `second_embedder`
--- (JSON) is the identity of the second, where there is one, `embedded_texts` what of a node was embedded; earlier FlowReaders
--- made no such columns, and do not miss them.
+-- One row. `lance_versions` (JSON) pins a version of each LanceDB table. `second_embedder` (JSON) is the identity of the second,
+-- where there is one, `embedded_texts` what of a node was embedded.
 CREATE TABLE corpus (
     schema_version INTEGER NOT NULL,
     embedder_name VARCHAR NOT NULL,
     embedder_precision VARCHAR NOT NULL,
     embedder_dimension INTEGER NOT NULL,
-    fence BIGINT NOT NULL,
     snapshot BIGINT NOT NULL,
     lance_versions VARCHAR NOT NULL,
     second_embedder VARCHAR,

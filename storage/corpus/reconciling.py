@@ -53,7 +53,6 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity) -> Reconcile
     remove_partial_files(location)
     found = sound_catalog(location, pointer, messages)
     if found is not None:
-        back_up_and_upgrade(location, found, messages)
         check_embedder(location, found.embedder, embedder)
         graph = pinned_graph(location, found, messages)
         if graph is None:
@@ -132,18 +131,6 @@ def restore_catalog(location: CorpusLocation, pointer: Current | None, messages:
     return None
 
 
-def back_up_and_upgrade(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> None:
-    """Bring an older catalog to this program's schema, and keep a copy of it."""
-    if head.schema_version == catalog.SCHEMA_VERSION:
-        return
-    backup = location.catalog.with_name(f"{location.catalog.name}.version-{head.schema_version}")
-    write_durably(backup, location.catalog.read_bytes())
-    catalog.upgrade(location.catalog, head.schema_version)
-    messages.append(
-        f"the catalog was brought from schema {head.schema_version} to {catalog.SCHEMA_VERSION}; {backup.name} is its backup"
-    )
-
-
 def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: EmbedderIdentity) -> None:
     """Raise EmbedderMismatchError where the corpus was made by another embedder."""
     if replace(held, texts=asked.texts) == asked != held:
@@ -179,8 +166,7 @@ def agree(location: CorpusLocation, graph: GraphStore, head: CatalogHead, pointe
     """Make the catalog pin the graph's newest versions and CURRENT name the catalog; return the snapshot's number."""
     number = head.snapshot
     named = pointer.snapshot if pointer else 0
-    upgraded = head.schema_version != catalog.SCHEMA_VERSION
-    if graph.versions() != head.lance_versions or number < named or upgraded:
+    if graph.versions() != head.lance_versions or number < named:
         number = 1 + max(number, named, *snapshot_numbers(location))
         catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=graph.versions())
     elif pointer is not None and number == named and intact(location, pointer):

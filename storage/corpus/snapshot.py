@@ -330,7 +330,7 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
 def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """Pin the published snapshot and open it.
 
-    Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreTooNewError where it is newer.
+    Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreVersionError where another made it.
     """
     with held(location) as current:
         if current is None:

@@ -264,7 +264,7 @@ def require_free(location: CorpusLocation, address: StoreAddress) -> None:
 
 def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
     """Fetch what is not here as it was pushed, then publish the snapshot here. The caller holds the corpus's lock."""
-    catalog.refuse_newer(pushed.current.schema_version, prefix.address.uri)
+    catalog.refuse_other_versions(pushed.current.schema_version, prefix.address.uri)
     before = published(location)
     require_same_making(location, before, pushed)
     kept = ArtifactStore(artifacts_folder(location.home))

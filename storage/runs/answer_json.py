@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,11 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from storage.codec import CodecError, adapter, storable
-from storage.records.answers import Answer, AnswerStatus
-
-RULES_READ = "extractive"
-"""The reader of an answer that no model gave, as an answer names it in its models."""
-EARLIER_SHARES = re.compile(r"the best quotes support it to \d+%, |[,;] (?:their values|the answers) agree to \d+%")
+from storage.records.answers import Answer
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -51,20 +46,8 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
 def answer_from_json(value: Mapping[str, Any]) -> Answer:
     """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
     try:
-        return adapter(Answer).validate_python(_of_today(value))
+        return adapter(Answer).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
-
-
-def _of_today(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an earlier version's answer: as evidence where no model read, whose quotes speak; without invented percentages."""
-    confidence, models = value.get("confidence"), value.get("models")
-    found = value.get("status") != AnswerStatus.NOT_FOUND
-    by_rules = found and isinstance(models, Mapping) and models.get("reader") == RULES_READ
-    own = {"answer": "", "answer_by": None, "status": AnswerStatus.EVIDENCE} if by_rules else {}
-    if "answer_by" in value or not isinstance(confidence, Mapping):
-        return {**value, **own}
-    why = EARLIER_SHARES.sub("", str(confidence.get("why", "")))
-    return {**value, "answer_by": "model" if found else None, "why": why, **own}

@@ -28,11 +28,11 @@ CREATE VIEW model_calls AS SELECT run_id, sequence, unnest(from_json(line, '{
     "seconds": "DOUBLE", "attempts": "BIGINT", "outcome": "VARCHAR", "error": "VARCHAR"}'))
 FROM entries WHERE kind = 'call';
 
--- Earlier versions called it answered, or answered in part, where no model read. What a newer one calls otherwise is empty.
+-- What a newer version calls otherwise is empty.
 CREATE VIEW answers AS SELECT * REPLACE (
     coalesce(asked, '') AS asked, coalesce(question, '') AS question,
     coalesce(citations, []) AS citations, coalesce(paths, []) AS paths, coalesce(evidence_pages, []) AS evidence_pages,
-    CASE WHEN models->>'$.reader' = 'extractive' AND status <> 'not_found' THEN 'evidence' ELSE coalesce(status, '') END AS status)
+    coalesce(status, '') AS status)
 FROM (SELECT run_id, sequence, unnest(from_json(line, '{
     "answer_id": "VARCHAR", "asked": "VARCHAR", "question": "VARCHAR", "answer": "VARCHAR", "answer_by": "VARCHAR",
     "status": "VARCHAR", "why": "VARCHAR", "reader": "VARCHAR", "snapshot": "BIGINT", "models": "JSON",

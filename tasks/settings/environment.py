@@ -1,4 +1,4 @@
-"""Every FLOWREADER_* name that the product reads, and what became of those that it read once."""
+"""Every FLOWREADER_* name that the product reads."""
 
 import os
 import re
@@ -42,8 +42,6 @@ NAMES = frozenset(
         "DOCUMENTS",
     )
 )
-GONE = {f"{PREFIX}STORE": "unset it: `flowreader corpora push` copies a corpus to an object store, and `corpora pull` fetches it"}
-"""Names of former versions, each with what to do instead."""
 OF_A_SERVICE = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$")
 """What Kubernetes sets in every pod for a service that is called flowreader-something."""
 
@@ -62,10 +60,8 @@ def check_environment() -> None:
 
 
 def instead_of(name: str) -> str:
-    near = next(iter(get_close_matches(name, sorted(NAMES | set(GONE)), n=1)), "")
-    if near in GONE:
-        return f"{near} is gone, {GONE[near]}"
-    return (f"did you mean {near}? " if near else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"
+    near = next(iter(get_close_matches(name, sorted(NAMES), n=1)), "")
+    return f"did you mean {near}?" if near else f"the names that are read are {', '.join(sorted(NAMES))}"
 
 
 def settings_file() -> Path | None:

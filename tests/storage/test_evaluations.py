@@ -14,7 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from storage import evaluations
-from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
+from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, StoreVersionError
 from storage.codec import CodecError
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError, find_evaluation, keep_evaluation, list_evaluations
 from storage.records.evaluations import Figure
@@ -246,7 +246,7 @@ def test_a_newer_file_is_refused_and_left_as_it_is(path):
     keep_evaluation(path, FIRST)
     with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE store SET schema_version = 2")
-    with pytest.raises(StoreTooNewError, match=r"schema version 2, this FlowReader knows up to 1; .*install the newer FlowReader"):
+    with pytest.raises(StoreVersionError, match=r"schema version 2, this FlowReader knows 1; .*install the newer FlowReader"):
         keep_evaluation(path, FIRST)
     with duckdb.connect(str(path), read_only=True) as connection:
         assert connection.execute("SELECT schema_version FROM store").fetchall() == [(2,)]

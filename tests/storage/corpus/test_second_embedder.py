@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from storage.catalog import catalog
 from storage.codec import decode_graph, encode_graph
 from storage.corpus.doctor import examine_vectors
 from storage.corpus.reconciling import EmbedderMismatchError
@@ -94,19 +93,6 @@ def test_the_doctor_finds_second_vectors_that_are_no_unit_vectors(place):
     with open_for_reading(place) as snapshot:
         (finding,) = examine_vectors(snapshot)
     assert finding.check == "vectors" and f"{SECOND_VECTOR} of nodes: row 0 has length 2" in finding.what
-
-
-def test_a_corpus_of_before_there_were_second_embedders_has_none(tmp_path):
-    with writing(corpus_in(tmp_path)) as corpus:
-        publish(corpus, graph("report"))
-    for path in (corpus.location.catalog, *corpus.location.snapshots.glob("*.duckdb")):
-        assert catalog.head(path).embedder == EMBEDDER
-    with duckdb.connect(str(corpus.location.catalog)) as connection:
-        connection.execute("ALTER TABLE corpus DROP COLUMN second_embedder")
-    with writing(corpus.location) as again:
-        publish(again, graph("letter"))
-    with open_for_reading(again.location) as snapshot:
-        assert snapshot.embedder == EMBEDDER and len(snapshot.documents()) == 2
 
 
 def test_the_catalog_is_rewritten_with_the_second_identity(place):

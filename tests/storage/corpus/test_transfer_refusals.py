@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
-from storage.catalog.catalog import StoreTooNewError
+from storage.catalog.catalog import StoreVersionError
 from storage.catalog.current import pulled_from, read_current
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError
@@ -39,7 +39,7 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
         ),
         (lambda said: said.clear(), TransferError, "CURRENT' is damaged"),
         (lambda said: said.update(machine=3), TransferError, "CURRENT' is damaged"),
-        (lambda said: said["current"].update(schema_version=9), StoreTooNewError, "has schema version 9"),
+        (lambda said: said["current"].update(schema_version=9), StoreVersionError, "has schema version 9"),
         (lambda said: said["files"][0].update(path="../x"), TransferError, "which is no file of a corpus"),
         (lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}"), TransferError, "which is no file"),
         (lambda said: said["files"][0].update(path="lance/a/../../x"), TransferError, "which is no file"),

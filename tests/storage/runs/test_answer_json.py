@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.codec import CodecError
-from storage.records.answers import AnswerStatus, Refusal
+from storage.records.answers import Refusal
 from storage.runs.answer_json import answer_from_json, answer_json
 from tests.storage.answer_worlds import answer, named
 
@@ -55,31 +55,6 @@ def test_fields_of_a_newer_version_are_left_out():
     told = answer_json(answer("report"))
     newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
     assert answer_from_json(newer) == answer("report")
-
-
-BY_RULES = "the best quotes support it to 78%, 5 of 11 passages hold some of it, their values agree to 60%"
-BY_A_MODEL = "2 paths support an answer, of 3 that were read; the answers agree to 67%"
-
-
-@pytest.mark.parametrize(
-    ("reader", "status", "why", "now"),
-    [
-        ("extractive", "answered", BY_RULES, ("evidence", None, "5 of 11 passages hold some of it")),
-        ("extractive", "partial", "so", ("evidence", None, "so")),
-        ("extractive", "not_found", "no word", ("not_found", None, "no word")),
-        ("model", "partial", BY_A_MODEL, ("partial", "model", "2 paths support an answer, of 3 that were read")),
-    ],
-)
-def test_an_answer_of_an_earlier_version_opens_without_its_invented_percentages(reader, status, why, now):
-    given = answer_json(answer("report"))
-    earlier = {name: value for name, value in given.items() if name not in {"answer_by", "why"}}
-    earlier |= {"status": status, "confidence": {"score": 0.78, "why": why}, "models": {"reader": reader}}
-    opened = answer_from_json(earlier)
-    assert (opened.status, opened.answer_by, opened.why) == now
-    assert opened.answer == ("" if opened.status is AnswerStatus.EVIDENCE else given["answer"])
-    assert opened.citations == answer("report").citations and "%" not in json.dumps(answer_json(opened))
-    with pytest.raises(CodecError, match=r"answer_by|why"):
-        answer_from_json({name: value for name, value in earlier.items() if name != "confidence"})
 
 
 def test_a_missing_field_is_named():

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records.answers import AnswerStatus
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import answer_ids, find_answer
 from storage.runs.at_work import at_work
@@ -80,13 +79,6 @@ def test_the_pages_that_an_answer_used_are_rows_whatever_its_words_are(tmp_path_
     assert {used[1:] for used in used if not used[0]} == {(document_id(name), 2) for name in read}
     ((answer_id, question),) = rows(location, "SELECT answer_id, question FROM answers")
     assert (answer_id, question) == (kept.answer_id, answer_json(kept)["question"])
-
-
-@pytest.mark.parametrize(("status", "seen"), [("partial", "evidence"), ("not_found", "not_found")])
-def test_what_an_earlier_version_called_an_answer_by_rules_is_evidence(location, status, seen):
-    kept = replace(answer("report"), models={"reader": "extractive"}, status=AnswerStatus(status))
-    asking_log(location, "a").answer(answer_json(kept))
-    assert rows(location, "SELECT status FROM answers") == [(seen,)]
 
 
 @given(st.lists(st.sampled_from(["one", "two"])), st.integers(0, 400))

@@ -17,9 +17,7 @@ from tests.test_architecture import ROOT
     ("name", "remedy"),
     [
         ("FLOWREADER_CHAT_BASEURL", "did you mean FLOWREADER_CHAT_BASE_URL?"),
-        ("FLOWREADER_STORE", "FLOWREADER_STORE is gone, unset it: `flowreader corpora push`"),
-        ("FLOWREADER_STOR", "FLOWREADER_STORE is gone, unset it: `flowreader corpora push`"),
-        ("FLOWREADER_", "CHANGELOG"),
+        ("FLOWREADER_OF_NOTHING_LIKE_IT", "FLOWREADER_HOME"),
     ],
 )
 def test_a_command_refuses_a_name_that_nothing_reads(monkeypatch, capsys, name, remedy):
