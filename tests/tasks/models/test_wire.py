@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from tasks.models import wire
+from tasks.models import client as wire
 from tasks.models.chat.errors import ChatServerDownError, RejectedCallError
 from tasks.models.chat.request import Request
 from tasks.models.chat.service import ChatService
@@ -79,7 +79,7 @@ def test_no_name_of_this_machine_is_asked_through_a_proxy(monkeypatch, host):
     monkeypatch.setenv("HTTP_PROXY", "ftp://127.0.0.1:9")
 
     async def opened():
-        await wire.Client(Endpoint(f"http://{host}:9/v1"), connect_seconds=1).close()
+        await wire._client_of(Endpoint(f"http://{host}:9/v1"), 1).aclose()
 
     asyncio.run(opened())
 

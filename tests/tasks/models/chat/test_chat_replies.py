@@ -190,7 +190,7 @@ ENDPOINT = Endpoint("http://host/v1", api_key="sk-secret")
 
 def problem(status, message="", **headers):
     body = json.dumps({"error": {"message": message}}).encode() if message else b""
-    return problem_of(httpx.Response(status, headers=headers, content=body), request=Request(b"", 900, 100), endpoint=ENDPOINT)
+    return problem_of(httpx.Response(status, headers=headers), body, request=Request(b"", 900, 100), endpoint=ENDPOINT)
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
 def test_a_prompt_that_is_too_long_is_named_with_its_size(message):
     error = problem(400, message)
     assert isinstance(error, ContextTooLongError)
-    of_pictures = httpx.Response(400, json={"error": {"message": f"{message}; image inputs take many tokens"}})
+    of_pictures = json.dumps({"error": {"message": f"{message}; image inputs take many tokens"}}).encode()
     shown = Request(b"", 900, 100, has_pictures=True)
-    assert isinstance(problem_of(of_pictures, request=shown, endpoint=ENDPOINT), ContextTooLongError)
+    assert isinstance(problem_of(httpx.Response(400), of_pictures, request=shown, endpoint=ENDPOINT), ContextTooLongError)
     assert str(error).endswith(f"{message} (about 900 tokens to read, room for 100 to write); ask with less")
 
 
@@ -265,7 +265,7 @@ def test_a_prompt_that_is_too_long_is_named_with_its_size(message):
     ],
 )
 def test_what_the_server_said_is_shown_on_one_line(body, shown):
-    error = problem_of(httpx.Response(400, content=body), request=Request(b"", 1, 1), endpoint=ENDPOINT)
+    error = problem_of(httpx.Response(400), body, request=Request(b"", 1, 1), endpoint=ENDPOINT)
     assert str(error) == f"http://host/v1 answered 400: {shown}; the server takes no such request"
 
 
