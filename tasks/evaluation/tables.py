@@ -67,7 +67,7 @@ def evaluation_page(evaluation: Evaluation, *, width: int | None = None) -> Eval
     fitted_on = f", with weights fitted on {evaluation.models.get('weights')}" if evaluation.what == "transfer" else ""
     figures = len(evaluation.figures["arm" if evaluation.what != "ablations" else "metric"].unique())
     brief = width is not None and NAME_SIGNS + figures * FIGURE_SIGNS > width
-    cuts = CUTS_MEAN if evaluation.figures["metric"].str.starts_with(GAIN).any() else ""
+    gains = evaluation.what != "probe" and evaluation.figures["metric"].str.starts_with(GAIN).any()
     return EvaluationPage(
         title=f"{evaluation.what}: {evaluation.benchmark}{fitted_on}",
         about=(
@@ -77,7 +77,7 @@ def evaluation_page(evaluation: Evaluation, *, width: int | None = None) -> Eval
         ),
         notes=evaluation.notes,
         tables=tuple(_tables(evaluation, brief=brief)),
-        legend=f"{BRIEF_MEANS if brief else INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}{cuts}",
+        legend=f"{BRIEF_MEANS if brief else INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}{CUTS_MEAN if gains else ''}",
     )
 
 
