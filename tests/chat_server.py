@@ -19,7 +19,7 @@ import json
 import random
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -171,15 +171,18 @@ class ChatServer:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
-            return _send(writer, 401, {"error": {"message": f"no such key: {headers.get('authorization')}"}})
-        if (method, path) == ("GET", "/v1/models"):
+            return send(writer, 401, {"error": {"message": f"no such key: {headers.get('authorization')}"}})
+        return await self._answer(writer, f"{method} {path}", headers, body)
+
+    async def _answer(self, writer: asyncio.StreamWriter, asked: str, headers: Mapping[str, str], body: bytes) -> bool:
+        if asked == "GET /v1/models":
             self.listings += 1
-            return _send(writer, 200, {"object": "list", "data": [self._listing(name) for name in self.models]})
-        if (method, path) != ("POST", "/v1/chat/completions"):
-            return _send(writer, 404, {"error": {"message": f"no {path}"}})
+            return send(writer, 200, {"object": "list", "data": [self._listing(name) for name in self.models]})
+        if asked != "POST /v1/chat/completions":
+            return send(writer, 404, {"error": {"message": f"no {asked}"}})
         request = ChatRequest(self.calls + 1, json.loads(body), headers)
         if request.images and not self.sees:
-            return _send(writer, 500, {"error": {"message": "image input is not supported", "code": 500}})
+            return send(writer, 500, {"error": {"message": "image input is not supported", "code": 500}})
         if self.answers_probes and request.form in PROBES:
             self.probes += 1
             return await self._tell(
@@ -209,7 +212,7 @@ class ChatServer:
             extra = {"Retry-After": self.retry_after} if how == Misbehaviour.BUSY_FOR_A_WHILE else {}
             extra |= {"Location": "http://127.0.0.1:9/v1"} if how == Misbehaviour.MOVED else {}
             message = message.replace("{key}", request.headers.get("authorization", ""))
-            return _send(writer, status, {"error": {"message": message, "type": "error", "code": status}}, extra)
+            return send(writer, status, {"error": {"message": message, "type": "error", "code": status}}, extra)
         await asyncio.sleep(due - self._loop.time())
         if how == Misbehaviour.HANG:
             await asyncio.sleep(3600)
@@ -304,8 +307,8 @@ def _text_of(content: Any) -> str:
     return "\n".join(part["text"] for part in _parts_of(content) if part["type"] == "text")
 
 
-def _send(writer: asyncio.StreamWriter, status: int, value: Any, extra: Mapping[str, str] = {}) -> bool:
-    data = json.dumps(value).encode()
+def send(writer: asyncio.StreamWriter, status: int, value: Any, extra: Mapping[str, str] = {}) -> bool:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **extra}
     lines = [f"HTTP/1.1 {status} X", *(f"{name}: {told}" for name, told in headers.items())]
     writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
@@ -313,9 +316,8 @@ def _send(writer: asyncio.StreamWriter, status: int, value: Any, extra: Mapping[
 
 
 @contextmanager
-def chat_server(reply: Reply, **more: Any) -> Iterator[ChatServer]:
-    """Serve on a port of its own until the block ends; `more` are the fields of ChatServer."""
-    server = ChatServer(reply, **more)
+def serving(server: ChatServer) -> Iterator[ChatServer]:
+    """Serve on a port of its own until the block ends."""
     thread = threading.Thread(target=server._loop.run_forever, daemon=True)
     thread.start()
     server.come_back()
@@ -326,3 +328,8 @@ def chat_server(reply: Reply, **more: Any) -> Iterator[ChatServer]:
         server._loop.call_soon_threadsafe(server._loop.stop)
         thread.join()
         server._loop.close()
+
+
+def chat_server(reply: Reply, **more: Any) -> AbstractContextManager[ChatServer]:
+    """Serve as long as the block takes; `more` are the fields of ChatServer."""
+    return serving(ChatServer(reply, **more))

@@ -7,18 +7,16 @@
 `behave` gets the body of a request and returns an Answer or a Fault: `well` answers all texts in order, `altered` does otherwise.
 """
 
-import contextlib
+import asyncio
 import json
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tasks.settings.models import ModelSettings
+from tests.chat_server import ChatServer, send, serving
 
 
 class Fault(StrEnum):
@@ -75,93 +73,39 @@ def in_turn(*behaviours: Behave | Answer | Fault) -> Behave:
 
 
 @dataclass
-class EmbeddingServer:
-    """What is served, and what was asked."""
+class EmbeddingServer(ChatServer):
+    """A server whose `requests` are the bodies that came."""
 
     behave: Behave = well
     models: Answer = field(default_factory=lambda: Answer(200, {"object": "list", "data": [{"id": "m", "max_model_len": 2048}]}))
-    api_key: str = ""
-    seconds: float = 0.0
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    at_once: int = 0
-    most_at_once: int = 0
-    base_url: str = ""
-    leaving: threading.Event = field(default_factory=threading.Event)
-    counting: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, method: str, path: str, headers: Any, body: bytes) -> Answer | Fault:
-        if self.api_key and headers.get("Authorization") != f"Bearer {self.api_key}":
-            return Answer(401, {"error": {"message": f"no such key: {headers.get('Authorization')}"}})
-        if (method, path) == ("GET", "/v1/models"):
-            return self.models
-        if (method, path) != ("POST", "/v1/embeddings"):
-            return Answer(404, {"error": {"message": f"no {path}"}})
+    async def _answer(self, writer: asyncio.StreamWriter, asked: str, _headers: Any, body: bytes) -> bool:
+        if asked == "GET /v1/models":
+            return send(writer, self.models.status, self.models.value)
+        assert asked == "POST /v1/embeddings"
         request = json.loads(body)
-        with self.counting:
-            self.requests.append(request)
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
+        self.requests.append(request)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
         try:
-            time.sleep(self.seconds)
-            return self.behave(request)
+            await asyncio.sleep(self.seconds)
+            return await self._behave(writer, request)
         finally:
-            with self.counting:
-                self.at_once -= 1
+            self.at_once -= 1
+
+    async def _behave(self, writer: asyncio.StreamWriter, request: dict[str, Any]) -> bool:
+        how = self.behave(request)
+        if how is Fault.HANG:
+            await asyncio.sleep(3600)
+        if how is Fault.CUT:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+            await writer.drain()
+        return isinstance(how, Answer) and send(writer, how.status, how.value, how.headers)
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128
-    daemon_threads = True
-
-
-def _handler(server: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self.serve()
-
-        def do_POST(self) -> None:
-            self.serve()
-
-        def serve(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            how = server.answer(self.command, self.path, self.headers, body)
-            if how is Fault.HANG:
-                server.leaving.wait()
-            if how in (Fault.HANG, Fault.RESET):
-                self.close_connection = True
-                return
-            answer = well(json.loads(body)) if how is Fault.CUT else how
-            data = answer.value if isinstance(answer.value, bytes) else json.dumps(answer.value).encode()
-            self.send_response(answer.status)
-            for name, told in {"Content-Type": "application/json", "Content-Length": str(len(data)), **answer.headers}.items():
-                self.send_header(name, told)
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(data[: len(data) // 2] if how is Fault.CUT else data)
-            self.close_connection = how is Fault.CUT
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    return Handler
-
-
-@contextmanager
-def embedding_server(behave: Behave = well, **more: Any) -> Iterator[EmbeddingServer]:
-    """Serve on a port of its own until the block ends; `more` are the fields of EmbeddingServer."""
-    server = EmbeddingServer(behave, **more)
-    with _Server(("127.0.0.1", 0), _handler(server)) as listening:
-        server.base_url = f"http://127.0.0.1:{listening.server_port}/v1"
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.leaving.set()
-            listening.shutdown()
-            thread.join()
+def embedding_server(behave: Behave = well, **more: Any) -> AbstractContextManager[EmbeddingServer]:
+    """Serve as long as the block takes; `more` are the fields of EmbeddingServer."""
+    return serving(EmbeddingServer(behave, behave=behave, **more))
 
 
 def impatient(retries=(), **embeddings):

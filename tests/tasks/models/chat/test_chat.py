@@ -1,5 +1,3 @@
-import subprocess
-import sys
 import threading
 import time
 
@@ -18,11 +16,7 @@ from tasks.models.chat.errors import (
     UnknownModelError,
 )
 from tests.chat_server import Misbehaviour, at, chat_server, sometimes
-from tests.program import CORPUS
 from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, open_on, summarise
-from tests.tasks.models.killed_asker import CALLS, IN_FLIGHT
-
-ROOT = CORPUS.parents[1]
 
 MENDED = (  # a second request, or a second question, puts it right; what spoils words alone is tested where they are read
     Misbehaviour.BUSY_FOR_A_WHILE,
@@ -182,21 +176,6 @@ def test_a_reply_that_another_run_got_meanwhile_is_not_asked_for_again(tmp_path)
         replies = model.ask_all(calls(6))
         assert server.calls == 6
     assert [reply.summary for reply in replies] == backwards(6)
-
-
-def test_after_a_kill_only_the_calls_in_flight_are_made_again(tmp_path):
-    with chat_server(summarise, seconds=0.02) as server:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "tests.tasks.models.killed_asker", server.base_url, str(tmp_path)], cwd=ROOT
-        )
-        while server.replied < 60 and child.poll() is None:
-            time.sleep(0.005)
-        child.kill()
-        assert child.wait() == -9
-        with open_on(server, tmp_path, limits={"in_flight": IN_FLIGHT}) as model:
-            replies = model.ask_all(calls(CALLS))
-        assert server.calls <= CALLS + IN_FLIGHT
-    assert [reply.summary for reply in replies] == backwards(CALLS)
 
 
 def test_a_server_that_is_not_there_is_named_at_once(tmp_path):
