@@ -55,14 +55,6 @@ def test_every_part_of_a_measurement_can_be_set():
     assert parsed("ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]
 
 
-@pytest.mark.parametrize("what", ["retrieval", "answers", "probe", "list"])
-def test_what_was_named_for_one_call_is_not_named_for_the_next(what):
-    parsed("ablations", "folder", "--only", "BM25")
-    assert parsed("ablations", "folder").only == []
-    dataset = ["folder"] if what in {"retrieval", "answers"} else []
-    assert getattr(parsed(what, *dataset), "only", []) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "run"),
     [

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from flows.cli import evaluate_commands
 from flows.cli.evaluate_commands import AskingMeter
-from flows.display.evaluation_tables import compare_json, evaluation_json, show_changes, show_evaluation, show_missed
+from flows.display.evaluation_tables import evaluation_json, show_changes, show_evaluation, show_missed
 from flows.display.output import Output
 from storage.records.evaluations import BenchmarkQuestion, Figure
 from tasks.evaluation.comparing import Change, Difference
@@ -149,14 +149,6 @@ def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_not
     shown = lines(capsys)
     assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)" in shown and "flow seconds 0.10 0.10 +0.00 (+0.00 to +0.00)" in shown
     assert shown[-1] == "ask.gate.enabled: true -> false"
-
-
-def test_programs_get_every_change_with_its_verdict_and_what_else_differs():
-    printed = compare_json(evaluation(RUN), evaluation(OTHER), [RECALL, SAME], [Difference("code", "a", "b")])
-    assert (printed["before"], printed["after"]) == (RUN, OTHER)
-    assert [change["beyond_luck"] for change in printed["changes"]] == [True, False]
-    assert printed["changes"][0]["low"] == 0.05 and printed["differs"] == [{"name": "code", "before": "a", "after": "b"}]
-    assert json.loads(json.dumps(printed)) == printed
 
 
 def heard(*reports):

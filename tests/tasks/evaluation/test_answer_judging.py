@@ -1,6 +1,5 @@
 """Rules judge, or a model that is asked once about each answer that may be right or wrong, behind a real socket."""
 
-import errno
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -107,13 +106,6 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
     assert read > 0 < written and sum(each.cost for each in judged) == pytest.approx((read * 2 + written * 8) / 1e6)
 
 
-def test_all_answers_are_asked_about_together(home):
-    many = [answered(question(f"q{number}", "car"), "the automobile") for number in range(20)]
-    with judging(seconds=0.1, settings={"limits": {"in_flight": 8}}) as (judge, server):
-        assert all(each.correct for each in judge_answers(many, judge))
-        assert server.most_at_once == 8 and server.calls == 20
-
-
 def test_what_was_judged_is_not_paid_again_until_the_corpus_is_asked_to_forget(home):
     with judging() as (judge, server):
         first = judge_answers(ANSWERED, judge)
@@ -205,19 +197,6 @@ def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ChatServerDownError), judging_a_batch(location, **BY_MODEL):
         pass
-
-
-def test_what_was_paid_for_a_batch_counts_though_its_lineage_cannot_be_written(location, monkeypatch):
-    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
-    with chat_server(knowing, models=("strict",)) as server:
-        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
-        monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "strict")
-        with judging_a_batch(location, **BY_MODEL) as judge:
-            faults, write = [OSError(errno.EIO, "broken")], RunLog.step
-            monkeypatch.setattr(RunLog, "step", lambda *record: (_ for _ in ()).throw(faults.pop()) if faults else write(*record))
-            with pytest.raises(OSError, match="broken"):
-                judge_batch(ANSWERED, judge)
-            assert judge.ended and all(call.attempts == 1 for call in judge.ended.values())
 
 
 def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_with_the_corpus(location, monkeypatch):

@@ -1,6 +1,5 @@
 """A benchmark's questions are asked twenty to a step; what was asked of the same by the same is not asked again."""
 
-import errno
 import os
 import subprocess
 import sys
@@ -233,23 +232,6 @@ def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
     assert [(one.subject, one.step, one.done, one.total) for one in heard] == [("top-k", "ask", 1, 1)] * len(MANY)
 
 
-def test_what_cannot_be_kept_ends_the_batch_and_nothing_is_asked_twice(corpus, kept, monkeypatch):
-    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
-    faults, keep = [OSError(errno.EIO, "broken")], AskedQuestions.keep
-
-    def shaky(*asked):
-        keep(*asked)
-        if faults:
-            raise faults.pop()
-
-    monkeypatch.setattr(AskedQuestions, "keep", shaky)
-    with asking_context(corpus, kept, at_once=1) as context:
-        with pytest.raises(OSError, match="broken"):
-            ask_batch(QUESTIONS, context)
-        asked_all(QUESTIONS, context)
-        assert context.answer.texts.count(TIDE.text) == 1 and len(recalled(QUESTIONS, context)) == len(QUESTIONS)
-
-
 def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
     for allowed in (1, 3):
         counting = Counting()
@@ -318,15 +300,6 @@ def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_h
     assert whole["tide"].ranked[0] == ("tides.pdf", 1) and whole["cable"].ranked[0] == ("cables.pdf", 1)
 
 
-@pytest.mark.parametrize("reader", ["flow", "top-k"])
-def test_the_pages_of_several_documents_carry_their_names(corpus, kept, reader):
-    with asking_context(corpus, kept, arm=arm_of(reader)) as context:
-        both = asked_all(QUESTIONS, context)["both"]
-    assert {name for name, _ in both.ranked} == {"tides.pdf", "cables.pdf"} and len(both.ranked) == 5
-    assert set(both.evidence) <= set(both.ranked) and len(set(both.ranked)) == 5
-    assert {("tides.pdf", 1), ("cables.pdf", 1)} <= set(both.cited) and both.answer == ""
-
-
 def test_of_the_same_file_under_several_names_the_question_gets_its_own(corpus, kept):
     tides = IDS["tides.pdf"]
     ids = {**IDS, "a copy.pdf": tides, "the same.pdf": tides, "z.pdf": tides}
@@ -344,13 +317,3 @@ def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kep
         asked_all(QUESTIONS, context)
     with asking_context(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as context:
         assert len(recalled(QUESTIONS, context)) == len(QUESTIONS)
-
-
-def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
-    alone = published(tmp_path, TIDES, CABLES)
-    with asking_context(alone, kept / "alone", whole=True) as context:
-        among_themselves = asked_all(QUESTIONS, context)
-    with asking_context(corpus, kept / "among others", whole=True) as context:
-        among_others = asked_all(QUESTIONS, context)
-    for one in QUESTIONS:
-        assert among_themselves[one.id].ranked == among_others[one.id].ranked

@@ -1,8 +1,6 @@
 """Which figures are drawn, where the pictures lie, and that nothing on them is cut."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -122,15 +120,3 @@ def test_of_a_thousand_parts_the_forty_of_most_questions_are_drawn_and_the_rest_
     title = "recall@1, reports: the 40 largest parts, 1,160 left out"
     rows = {f"{one.group} ({one.questions:,})": [one] for one in largest}
     assert drawn(*found)["recall-1"] == picture(rows, title=title, arms=["flow"])
-
-
-def test_matplotlib_is_loaded_by_drawing_only_and_pyplot_never():
-    program = """
-import sys
-from tasks.evaluation.pictures import picture
-from storage.records.evaluations import Figure
-assert "matplotlib" not in sys.modules
-picture({"all": [Figure("flow", "all", "recall@1", 0.5, 0.4, 0.6, 20, 9)]}, title="t", arms=["flow"])
-assert "matplotlib.figure" in sys.modules and "matplotlib.pyplot" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

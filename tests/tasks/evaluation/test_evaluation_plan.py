@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
-from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
+from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
 from tasks.settings.ask import PAPER, AllSettings, method_of
 from tasks.settings.base import changed, dotted
@@ -154,16 +154,6 @@ def test_probes_are_asked_of_every_readable_document_those_without_a_probe_too(h
     assert ids == {"tide.pdf": with_probe.document_id, "mute.pdf": without.document_id}
 
 
-def test_a_probed_document_that_went_meanwhile_is_asked_no_more(home):
-    tide, kept = written("tide", TELLING), written("mute", Passage("Too few words"))
-    location = published(home, tide, kept)
-    plan = plan_evaluation(EvaluationRequest(what="probe"))
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
-        corpus.publish(removed=[tide.document_id])
-    _, ids = work_to_do(plan, "default", plan.arms[0])
-    assert ids == {"mute.pdf": kept.document_id}
-
-
 def test_a_question_that_cannot_be_asked_is_refused_by_its_id_before_anything_is_read(tmp_path):
     folder = small_benchmark(
         tmp_path / "d", {"id": "odd", "document": CHEAP[0], "question": "???", "answer": "x", "evidence_pages": [1]}
@@ -264,10 +254,6 @@ def test_arms_that_read_documents_alike_share_a_corpus():
     assert arms["without BM25"].read_alike == arms[FULL].read_alike
     apart = (FULL, "without OCR", "evolution rounds 0", "vectors of summary and keywords")
     assert len({arms[name].read_alike for name in apart}) == len(apart)
-
-
-def test_a_reader_named_twice_is_one_arm():
-    assert [arm.reader for arm in reader_arms(["flow", "top-k", "flow"], AllSettings())] == ["flow", "top-k"]
 
 
 @pytest.mark.parametrize(
