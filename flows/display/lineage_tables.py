@@ -16,7 +16,6 @@ from flows.display.lineage_wording import (
     settings_words,
     step_line,
     use_line,
-    when,
 )
 from flows.display.output import Output
 from flows.display.query_table import show_result
@@ -27,7 +26,7 @@ from storage.runs.answer_json import writable
 from tasks.finding.plan import displayed
 from tasks.lineage.query import ask_runs
 from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
-from tasks.lineage.runs import sum_of_calls, sum_of_steps
+from tasks.lineage.runs import sum_of_calls, sum_of_steps, when
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
 from tasks.routing.way import way_lines

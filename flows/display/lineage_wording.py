@@ -21,7 +21,7 @@ from tasks.lineage.records import (
     Standing,
     StepSum,
 )
-from tasks.lineage.runs import KILLED
+from tasks.lineage.runs import KILLED, when
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, AskSettings
 from tasks.settings.base import Settings, dotted
@@ -114,11 +114,6 @@ def use_line(use: AnswerUse, document_id: str) -> str:
     earlier = "" if use.document_id == document_id else f", of {use.document_id[:8]}"
     answer = use.answer
     return f"{answer.answer_id[:8]} {when(answer.asked)}, {', '.join(how)}{earlier}: {shortened(answer.question)}"
-
-
-def when(moment: str) -> str:
-    """Return an ISO 8601 time in UTC, to the minute."""
-    return f"{moment[:16].replace('T', ' ')} UTC"
 
 
 def box_words(box: Box | None) -> str:

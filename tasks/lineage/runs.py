@@ -89,6 +89,11 @@ def history_of(run: RunEntries) -> RunHistory:
     )
 
 
+def when(moment: str) -> str:
+    """Return an ISO 8601 time in UTC, to the minute."""
+    return f"{moment[:16].replace('T', ' ')} UTC"
+
+
 def _read(
     kind: type[T], run: RunEntries, named: EntryKind, shown: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
 ) -> list[T]:
