@@ -41,13 +41,13 @@ class OpenRun:
 
     @property
     def message(self) -> str:
-        what = "run" if self.kind is RunKind.UNKNOWN else f"{self.kind} run"
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         of = f" of {displayed(self.paths[0])}{more}" if self.paths else ""
         remedy = "; the same command goes on with the rest" if self.killed and self.goes_on else ""
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"
-        return f"the {what}{of} that began at {when(self.began)} {'was killed' if self.killed else 'is at work'}{done}{remedy}"
+        now = "was killed" if self.killed else "is at work"
+        return f"the {self.kind.words}{of} that began at {when(self.began)} {now}{done}{remedy}"
 
     @property
     def goes_on(self) -> bool:

@@ -10,10 +10,9 @@ import duckdb
 import pytest
 
 from flows.cli.main import main
-from storage.corpus.writer import open_for_writing
 from storage.runs.log import RunLog
 from tasks.lineage.query import TABLES, LineageQueryError, QueryResult, ask_runs
-from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
+from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
 
@@ -23,9 +22,7 @@ REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 @pytest.fixture(scope="module")
 def location(tmp_path_factory):
     """A corpus with an ingest of two documents of which one failed once, a killed ingest, and two answers."""
-    place = worlds.corpus_in(tmp_path_factory.mktemp("world"))
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, REPORT, PAPER)
+    place = small_corpus(tmp_path_factory.mktemp("world"))
     log = RunLog(ingest_run(place, REPORT, PAPER))
     log.step(step(INGEST, "parse", PAPER.document_id, error="ParseError: it is torn: secret.pdf", cache_hit=True))
     log.step(step(INGEST, "embed", PAPER.document_id, error="StoppedError: stopped"))
