@@ -25,7 +25,7 @@ from tasks.lineage.records import (
     Walk,
 )
 from tasks.lineage.runs import RunHistory, history_of, sum_of_calls, sum_of_steps
-from tasks.lineage.search import Kind, file_names, find_named
+from tasks.lineage.search import file_names, find_named
 from tasks.watching.json_log import step_outcome
 
 UNPUBLISHED, UNNAMED_REMOVAL = "not published now", "a quoted document was removed"
@@ -38,9 +38,9 @@ def walk(snapshot: Snapshot, asked: str) -> Walk:
     """
     with opened_sources(snapshot) as sources:
         named = find_named(snapshot, sources.runs, asked)
-        if named.kind is Kind.RUN:
+        if named.kind == "run":
             return run_walk(sources, named.id)
-        if named.kind is Kind.DOCUMENT:
+        if named.kind == "document":
             return document_walk(sources, named.id)
         answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
         return answer_walk(sources, answer, named.run_id)

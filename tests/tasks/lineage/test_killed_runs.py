@@ -10,12 +10,7 @@ from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run
 from tasks.ingest.request import STAGES, EvolveRequest, IngestRequest, recorded
-from tasks.lineage.at_work import (
-    close_what_cannot_go_on,
-    ingests_at_work,
-    killed,
-    rest_of,
-)
+from tasks.lineage.at_work import close_what_cannot_go_on, ingests_at_work, killed, rest_of
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import history_of
 from tasks.lineage.writing import lineage_of_run
@@ -28,12 +23,16 @@ def location(tmp_path):
     return corpus_in(tmp_path)
 
 
+def begun(location, name="r1", **parameters):
+    log = RunLog(location.runs / f"{name}.jsonl")
+    log.begin(run_id=name, parameters=parameters, settings={}, code_version="1")
+    return log
+
+
 def kill(location, name, **parameters):
     """A run that has no last line and that no process holds."""
-    path = location.runs / f"{name}.jsonl"
-    with at_work(path):
-        RunLog(path).begin(run_id=name, parameters=parameters, settings={}, code_version="1")
-    return path
+    with at_work(location.runs / f"{name}.jsonl"):
+        return begun(location, name, **parameters).path
 
 
 def request(*paths, **more):
@@ -52,19 +51,20 @@ def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_pa
     ("name", "parameters", "what"),
     [
         (f"{ASKING}1", {"questions": ["?"]}, "the ask run that began"),
-        ("r1", {"what": "probe"}, "the evaluate run that began"),
         ("r1", {"corpora": []}, "the run that began"),
         ("r1", {"paths": ["/no/such/folder"]}, "the ingest run of /no/such/folder that began"),
+        ("r1", None, "the run that began"),
     ],
 )
 def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, name, parameters, what):
-    path = kill(location, name, **parameters)
+    path = location.runs / f"{name}.jsonl"
+    with at_work(path):
+        if parameters is not None:
+            begun(location, name, **parameters)
     (run,) = close_what_cannot_go_on(location, snapshot=3)
-    assert (
-        run.message.startswith(what) and run.message.endswith("was killed") and close_what_cannot_go_on(location, snapshot=3) == ()
-    )
+    assert run.message.startswith(what) and run.message.endswith("was killed")
     head = history_of(read_run(path)).head
-    assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists()
+    assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists() and killed(location) == ()
 
 
 def test_an_ingest_does_the_rest_of_those_that_read_nothing_but_what_it_reads(location, tmp_path):
@@ -131,46 +131,13 @@ def test_what_nobody_went_on_with_for_a_month_is_told_once_more_and_closed(locat
     assert killed(location) == () and not sign_of(path).exists()
 
 
-def test_a_run_that_was_killed_before_its_first_line_is_recorded_as_killed(location):
-    with at_work(location.runs / "r1.jsonl"):
-        pass
-    assert killed(location)[0].message.startswith("the run that began at 20")
-    close_what_cannot_go_on(location, snapshot=3)
-    assert history_of(read_run(location.runs / "r1.jsonl")).head.outcome == "killed" and killed(location) == ()
-
-
-def begun(location, name="r1", **parameters):
-    log = RunLog(location.runs / f"{name}.jsonl")
-    log.begin(run_id=name, parameters=parameters, settings={}, code_version="1")
-    return log
-
-
-def test_it_is_told_while_its_process_lives(location):
-    with at_work(location.runs / "r1.jsonl"):
+def test_it_is_told_how_far_it_came_while_its_process_lives_and_when_it_was_killed(location):
+    with at_work(location.runs / "r1.jsonl"), at_work(location.runs / f"{ASKING}1.jsonl"), at_work(location.runs / "r2.jsonl"):
+        begun(location, f"{ASKING}1", questions=["?"])
         log = begun(location, paths=["/in", "/more"])
         (ingest,) = ingests_at_work(location)
         assert ingest.message.startswith("the ingest run of /in and 1 more that began at 20")
         assert ingest.message.endswith(" UTC is at work")
-        log.plan(documents=3)
-        log.step(step("r1", "evolve", "a" * 64))
-        assert ingests_at_work(location)[0].message.endswith(": 1 of 3 documents done")
-        log.step(step("r1", "parse", "b" * 64, error="ParseError: cut"))
-        (ingest,) = ingests_at_work(location)
-        assert ingest.message.endswith(": 2 of 3 documents done, 1 of them failed")
-        assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 3)
-    assert ingests_at_work(location) == (), "it was killed"
-
-
-def test_other_runs_at_work_are_no_ingests(location):
-    with at_work(location.runs / f"{ASKING}1.jsonl"), at_work(location.runs / "r1.jsonl"), at_work(location.runs / "r2.jsonl"):
-        begun(location, f"{ASKING}1", questions=["?"])
-        begun(location, "r1", what="probe")
-        assert ingests_at_work(location) == ()
-
-
-def test_what_is_read_and_what_failed_are_told_apart_and_what_is_at_work_is_neither(location):
-    with at_work(location.runs / "r1.jsonl"):
-        log = begun(location, paths=["/in"])
         log.plan(documents=5)
         for name, subject, error in (
             ("parse", "a" * 64, ""),
@@ -181,8 +148,11 @@ def test_what_is_read_and_what_failed_are_told_apart_and_what_is_at_work_is_neit
             ("publish", "corpus", "OSError: full"),
         ):
             log.step(step("r1", name, subject, error=error))
-    (run,) = killed(location)
-    assert (run.done, run.failed, run.documents) == (2, 1, 5) and ": 2 of 5 documents done, 1 of them failed" in run.message
+        (ingest,) = ingests_at_work(location)
+        assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 5)
+        assert ingest.message.endswith("is at work: 2 of 5 documents done, 1 of them failed")
+    messages = [run.message for run in killed(location)]
+    assert ingests_at_work(location) == () and any("was killed: 2 of 5 documents done" in message for message in messages)
 
 
 def test_a_run_that_is_tried_again_begins_at_nothing(location):
