@@ -117,7 +117,7 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
     for text in (
         answer.question,
         f"read by {answer.reader} from snapshot {answer.snapshot}{now}",
-        _limits(answer.scope),
+        *_parameters(answer.scope),
         settings_words(RunKind.ASK, answer.settings),
         f"models: {models}",
     ):
@@ -144,13 +144,6 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
         yield from history_lines(document, 1, [pages for pages in found.read_by if pages.document_id == document.document.id])
     used = [f"lineage {document.document.id[:8]}" for document in found.documents[:READINGS_SHOWN]]
     yield from _go_on(answer.corpus, f"report {answer.answer_id[:8]}", f"lineage {short_run(found.run.run_id)}", *used)
-
-
-def _limits(scope: Mapping[str, Any]) -> str:
-    limits = [
-        f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in scope.items() if value
-    ]
-    return "limited to " + "; ".join(limits) if limits else "asked of all documents"
 
 
 def _work_lines(work: AnswerWalk | Reading, level: int) -> Iterator[Line]:

@@ -1,8 +1,8 @@
 """Documents with what parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -104,15 +104,9 @@ PageReader = tuple[str, int, str, str]
 """A document, a page of it, the parser that read it, and why a fallback did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The places of nodes by id, and the readers of the documents' pages."""
-
-    nodes: Mapping[str, NodePlace]
-    readers: tuple[PageReader, ...]
-
-
-def places_of(sources: Sources, documents: Sequence[DocumentHistory], node_ids: Sequence[str]) -> Places:
+def places_of(
+    sources: Sources, documents: Sequence[DocumentHistory], node_ids: Sequence[str]
+) -> tuple[dict[str, NodePlace], list[PageReader]]:
     """Return the places of those of the nodes that are published, and which parser read which page of the documents that are."""
     nodes: dict[str, NodePlace] = {}
     readers: list[PageReader] = []
@@ -131,7 +125,7 @@ def places_of(sources: Sources, documents: Sequence[DocumentHistory], node_ids: 
         readers += sources.snapshot.page_readers(unkept)
         found = sources.snapshot.nodes_found([name for name in node_ids if name not in nodes])
         nodes |= {node.id: _place(node) for node in found}
-    return Places(nodes, tuple(readers))
+    return nodes, readers
 
 
 def _place(node: Node) -> NodePlace:

@@ -53,19 +53,7 @@ TABLES = {
         list_sum(TRY_CAST(json_extract(line, '$.usage.seconds.*') AS DOUBLE[])) AS seconds, run_id FROM answers""",
 }
 
-PROBLEMS: Mapping[type[duckdb.Error], tuple[str, str]] = {
-    duckdb.PermissionException: (
-        "the query reads more than the tables",
-        "it sees no file, no address, no extension and no setting",
-    ),
-    duckdb.OutOfMemoryException: ("the query needs too much memory", "let it read fewer rows, or join with fewer"),
-    duckdb.InterruptException: ("the query takes too long", "let it read fewer rows, and join tables by a column"),
-    duckdb.Error: (
-        "the query cannot be run",
-        f"the tables are {', '.join(TABLES)}, and `flowreader lineage --sql 'DESCRIBE steps'` lists the columns of one",
-    ),
-}
-"""What is wrong and the remedy, by the kind of error."""
+REMEDY = f"the tables are {', '.join(TABLES)}, and `flowreader lineage --sql 'DESCRIBE steps'` lists the columns of one"
 
 
 class LineageQueryError(ExpectedError):
@@ -92,8 +80,12 @@ def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) 
             timer.start()
             asked = connection.execute(f"FROM ({one_select(query)}\n)")
             names, rows = tuple(name for name, *_ in asked.description), asked.fetchmany(ROWS + 1)
+        except duckdb.InterruptException as error:
+            raise LineageQueryError(
+                f"the query took more than {seconds} s; let it read fewer rows, and join by a column"
+            ) from error
         except duckdb.Error as error:
-            raise LineageQueryError(explained(error)) from error
+            raise LineageQueryError(f"the query cannot be run ({words_of(error)}); {REMEDY}") from error
         except RuntimeError as error:
             # So DuckDB says that somebody pressed Ctrl-C.
             raise KeyboardInterrupt from error
@@ -122,11 +114,9 @@ def one_select(query: str) -> str:
     return str(statements[0].query).rstrip("; \n")
 
 
-def explained(error: duckdb.Error) -> str:
-    """Return what is wrong and the remedy; of DuckDB's words those before it shows the line."""
-    what, remedy = next((PROBLEMS[kind] for kind in PROBLEMS if isinstance(error, kind)), PROBLEMS[duckdb.Error])
-    words = " ".join(str(error).partition("\n\n")[0].partition("Error: ")[-1].split())
-    return f"{what} ({words.replace(';', ',')}); {remedy}"
+def words_of(error: duckdb.Error) -> str:
+    """Return what DuckDB says is wrong, before it shows the line."""
+    return " ".join(str(error).partition("\n\n")[0].partition("Error: ")[-1].split()).replace(";", ",")
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold

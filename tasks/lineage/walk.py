@@ -9,7 +9,7 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
-from tasks.lineage.documents import Places, document_histories, places_of, wordless
+from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
 from tasks.lineage.names import Sources, opened_sources, shown_parameters
 from tasks.lineage.records import (
     MAKES_DOCUMENTS,
@@ -51,7 +51,7 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
     lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
     run = history_of(sources.runs.read_one(run_id, lines, id=answer.answer_id))
     documents, damaged = document_histories(sources, documents_used(answer))
-    places = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
+    nodes, readers = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
     called = replace(
         answer,
         scope=shown_parameters(answer.scope, sources),
@@ -67,7 +67,7 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
         calls=tuple(call for call in run.calls if call.about == answer.answer_id),
         paths=tuple(
             PathPlaces(
-                nodes=tuple(places.nodes.get(name, NodePlace(name)) for name in path.nodes),
+                nodes=tuple(nodes.get(name, NodePlace(name)) for name in path.nodes),
                 pages=tuple(_called(sources, place) for place in path.pages),
                 flow=path.flow,
                 quality=path.quality,
@@ -75,7 +75,7 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
             )
             for path in answer.paths
         ),
-        read_by=_read_by(answer, places),
+        read_by=_read_by(answer, readers),
         documents=documents,
         damaged=tuple(filter(None, (run.damage, *damaged))),
     )
@@ -91,10 +91,10 @@ def pages_used(answer: Answer) -> list[Citation | PagePlace]:
     return [*answer.citations, *(place for path in answer.paths for place in path.pages), *answer.evidence_pages]
 
 
-def _read_by(answer: Answer, places: Places) -> tuple[PagesRead, ...]:
+def _read_by(answer: Answer, readers: Iterable[PageReader]) -> tuple[PagesRead, ...]:
     used = {(place.document.id, place.page) for place in pages_used(answer)}
     groups: dict[tuple[str, str, str], list[int]] = {}
-    for document_id, number, parser, note in places.readers:
+    for document_id, number, parser, note in readers:
         if (document_id, number) in used:
             groups.setdefault((document_id, parser, note), []).append(number)
     return tuple(PagesRead(document, parser, tuple(pages), note) for (document, parser, note), pages in groups.items())

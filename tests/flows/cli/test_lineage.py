@@ -65,7 +65,7 @@ def test_of_an_answer_of_nothing_its_limits_are_shown_and_that_nothing_was_used(
     nothing = replace(ANSWER, citations=(), paths=(), evidence_pages=(), scope=scope, snapshot=1)
     asking_run(location, "aa00bb", [nothing])
     said = shown(capsys, location, ANSWER.answer_id)
-    assert "limited to documents report.pdf; pages 3-7" in said and "cited: nothing" in said and "documents: none was used" in said
+    assert "  documents: report.pdf\n  pages: 3-7\n" in said and "cited: nothing" in said and "documents: none was used" in said
     assert "paths" not in said and "from snapshot 1 (published now: 3)" in said
     assert "0 answers used it" in shown(capsys, location, "report.pdf")
     assert "go on" not in shown(capsys, location, worlds.document_id("gone"))

@@ -155,21 +155,20 @@ def nodes_of(small_sources):
 @pytest.mark.parametrize("spoilt", [True, False])
 def test_the_artifact_and_the_graph_tell_the_same_and_a_spoilt_one_is_not_believed(small_sources, spoilt):
     documents, nodes = all_histories(small_sources), nodes_of(small_sources)
-    kept = places_of(small_sources, documents, [])
-    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_sources.records.values())
+    kept, readers = places_of(small_sources, documents, [])
+    assert set(kept) == set(nodes) and len(readers) == sum(record.pages for record in small_sources.records.values())
     for path in artifacts_folder().glob("??/*"):
         path.write_bytes(b"{}") if spoilt else path.unlink()
-    graph = places_of(small_sources, documents, list(nodes))
-    assert graph.nodes == kept.nodes and sorted(graph.readers) == sorted(kept.readers)
-    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.nodes.items())
-    assert all(place.box is None for name, place in kept.nodes.items() if nodes[name].box == WHOLE_PAGE)
+    of_graph, others = places_of(small_sources, documents, list(nodes))
+    assert of_graph == kept and sorted(others) == sorted(readers)
+    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.items())
+    assert all(place.box is None for name, place in kept.items() if nodes[name].box == WHOLE_PAGE)
 
 
 def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
     location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
     with open_for_reading(location) as snapshot, opened_sources(snapshot) as small_sources:
         (node,) = nodes_of(small_sources).values()
-        found = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
-        assert {name: (place.page, place.kind) for name, place in found.nodes.items()} == {node.id: (2, "paragraph")}
-        assert [(number, parser) for _document, number, parser, _note in found.readers] == [(1, "mineru"), (2, "mineru")]
-        assert places_of(small_sources, [], []).nodes == {}
+        found, readers = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
+        assert {name: (place.page, place.kind) for name, place in found.items()} == {node.id: (2, "paragraph")}
+        assert [(number, parser) for _document, number, parser, _note in readers] == [(1, "mineru"), (2, "mineru")]

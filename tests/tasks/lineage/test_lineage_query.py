@@ -108,9 +108,9 @@ ENDLESS = "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000)
 @pytest.mark.parametrize(
     ("query", "bounds", "what"),
     [
-        (ENDLESS, {"seconds": 0.5}, "takes too long .*; let it read"),
-        ("SELECT list(range) FROM range(2000000000)", {}, "needs too much memory .*; let it read fewer rows"),
-        ("FROM read_text('/etc/passwd')", {}, r"reads more than the tables \(Cannot access file .*/etc/passwd.*; it sees no file"),
+        (ENDLESS, {"seconds": 0.5}, "took more than 0.5 s; let it read"),
+        ("SELECT list(range) FROM range(2000000000)", {}, r"cannot be run \(failed to allocate .*used\)"),
+        ("FROM read_text('/etc/passwd')", {}, r"cannot be run \(Cannot access file .*/etc/passwd.* disabled"),
         ("SELECT stepp FROM steps", {}, r'cannot be run \(Referenced column "stepp" .*"step".*\); the tables are runs, steps'),
         ("SELECT \udc80", {}, "cannot be run"),
     ],

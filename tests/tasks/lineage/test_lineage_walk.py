@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.display.lineage_tables import walk_json
-from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
@@ -15,10 +14,9 @@ from storage.records.documents import WHOLE_PAGE
 from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
 from tasks.ingest.removing import remove_document
-from tasks.lineage.names import opened_sources
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
 from tasks.lineage.search import UnknownLineageError
-from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED, run_walk
+from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, small_corpus, step, walked
@@ -197,16 +195,11 @@ def test_damaged_files_are_named_whether_or_not_they_name_the_document(quiet):
     assert sorted(use["answer"]["run_id"] for use in found.answers) == ["ask-aa00bb", "ask-cc"]
 
 
-def run_of(quiet, run_id):
-    with open_for_reading(quiet) as snapshot, opened_sources(snapshot) as sources:
-        return run_walk(sources, run_id)
-
-
 def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no_word(quiet):
     path = ingest_run(quiet, REPORT, GONE, paths=["/files/report.pdf", "/files/gone.pdf"])
     for graph in (REPORT, GONE):
         RunLog(path).step(step(INGEST, "parse", graph.document_id, error=f"ParseError: {graph.title}.pdf is torn"))
-    walk = run_of(quiet, INGEST)
+    walk = walked(quiet, INGEST)
     assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
     assert walk.documents == (
         DocumentInRun(named("report"), True),
@@ -220,11 +213,11 @@ def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no
 
 
 def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(quiet):
-    log = RunLog(quiet.runs / "r1.jsonl")
-    log.begin(run_id="r1", parameters={"what": "probe"}, settings={}, code_version="1")
-    log.step(step("r1", "ask-batch", "b" * 64, error="ChatEndedError: the server is gone"))
+    log = RunLog(quiet.runs / "0123456789ab.jsonl")
+    log.begin(run_id="0123456789ab", parameters={"what": "probe"}, settings={}, code_version="1")
+    log.step(step("0123456789ab", "ask-batch", "b" * 64, error="ChatEndedError: the server is gone"))
     log.call(call("c" * 64) | {"answer_id": "d" * 32})
-    walk = run_of(quiet, "r1")
+    walk = walked(quiet, "0123456789ab")
     assert (walk.run.kind, walk.documents, walk.answers) == (RunKind.EVALUATE, (), ())
     assert walk.run.outcome == "killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
 
@@ -234,7 +227,7 @@ def test_of_a_run_cut_anywhere_the_rest_is_told(quiet):
     data = path.read_bytes()
     for cut in range(0, len(data), 97):
         path.write_bytes(data[:cut])
-        walk = run_of(quiet, "ask-aa00bb")
+        walk = walked(quiet, "ask-aa00bb")
         torn = cut > 0 and data[cut - 1 : cut] != b"\n" and data[cut : cut + 1] != b"\n"
         assert walk.damaged == ((Damage("ask-aa00bb", 1, ""),) if torn else ())
         assert (walk.run.outcome, walk.run.snapshot) == ("killed", None)
