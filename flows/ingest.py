@@ -40,7 +40,7 @@ from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_
 from tasks.ingest.report import IngestReport, ingest_report
 from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded, survey
 from tasks.ingest.steps import NotKeptError, UnansweredError
-from tasks.lineage.at_work import rest_of, taking_over
+from tasks.lineage.at_work import rest_of
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.model import ChatModel
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IngestContext:
-    """What the steps of a run share; without a model `chat` is None, without a cluster `runner`; `took_over` names killed runs."""
+    """What the steps of a run share; without a model `chat` is None, without a cluster `runner`."""
 
     request: ReadingRequest
     corpus: CorpusWriter
@@ -64,7 +64,6 @@ class IngestContext:
     embedder: UnopenedEmbedder
     chat: ChatModel | None
     runner: TaskRunner[Any] | None
-    took_over: tuple[str, ...] = ()
 
     @property
     def reader(self) -> str:
@@ -90,14 +89,13 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     embedder = embedder_for(remembered_embedder(location), request.settings.reading.embedding)
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
-        taking_over(location, rest := rest_of(location, request)) as took_over,
         lineage_of_run(
             location,
             parameters=recorded(request),
             settings=request.settings.model_dump(mode="json"),
             run_id=run_id,
             snapshot=lambda: corpus.snapshot,
-            took_over=rest,
+            took_over=rest_of(location, request),
         ) as place,
         working_at(place),
         reading_model(request.settings, writing_calls(place)) as chat,
@@ -105,7 +103,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     ):
         model, second = unopened_embedders(embedder, request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat, second=second)
-        yield IngestContext(request, corpus, place, tools, model, chat, runner, took_over)
+        yield IngestContext(request, corpus, place, tools, model, chat, runner)
 
 
 @flow(
@@ -143,7 +141,7 @@ async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport
         ended = await read_and_publish(found, context)
         if ended is not None:
             return ended
-        summary = ingest_report(request.corpus, context.corpus, found, context.place, context.took_over)
+        summary = ingest_report(request.corpus, context.corpus, found, context.place)
     await leave_ingest_pages(request, summary)
     return summary
 

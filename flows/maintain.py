@@ -34,7 +34,7 @@ from tasks.ingest.maintenance import (
     maintenance_markdown,
     summary,
 )
-from tasks.lineage.at_work import close_what_cannot_go_on, report_killed
+from tasks.lineage.at_work import close_what_cannot_go_on
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
 
@@ -80,7 +80,6 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
         ) as place,
         working_at(place),
     ):
-        report_killed(location)
         done, number = await maintained(location, request)
         done = done.model_copy(update={"killed": tuple(run.message for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:

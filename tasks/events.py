@@ -33,17 +33,6 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class RunKilled:
-    """A run was found to be killed: emitted once. It began at this ISO 8601 time, and had read so many documents."""
-
-    run: str
-    flow: str
-    corpus: str
-    began: str
-    read: int
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentBegan:
     """A document is being read; `name` is that of its file."""
 
@@ -144,9 +133,7 @@ class DraftGrown:
 Followed: TypeAlias = StageReached | DraftGrown
 """For whoever waits for an answer, and for no log."""
 
-OfARun: TypeAlias = (
-    RunBegan | RunEnded | RunKilled | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
-)
+OfARun: TypeAlias = RunBegan | RunEnded | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 Logged: TypeAlias = OfARun | QuestionRefused
 """What a log shows: how long a queue is at each moment is for the metrics."""
 

@@ -4,19 +4,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
 from storage.locations import CorpusLocation
 from storage.records.answers import Answer
 from storage.records.documents import DocumentGraph, identify
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
+from tasks.lineage.records import Walk
+from tasks.lineage.walk import walk
 from tasks.parsing.parse import parse_inputs
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ask import AskSettings
 from tasks.settings.ingest import IngestSettings
+from tests.storage import worlds
 
 SETTINGS = IngestSettings()
 INGEST = "1f2e3d4c-0000-4000-8000-000000000001"
+
+
+def small_corpus(folder: Path, *names: str) -> CorpusLocation:
+    """A corpus of these documents, `report` and `paper` where none are named, that nobody asked or remembers."""
+    place = worlds.corpus_in(folder)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, *map(worlds.graph, names or ("report", "paper")))
+        corpus.index()
+    return place
+
+
+def walked(location: CorpusLocation, asked: str) -> Walk:
+    with open_for_reading(location) as snapshot:
+        return walk(snapshot, asked)
 
 
 def step(run_id: str, name: str, subject: str, key: str = "k", **more: Any) -> StepRecord:

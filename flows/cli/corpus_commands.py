@@ -23,7 +23,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
 from tasks.finding.plan import displayed
-from tasks.lineage.at_work import ingests_at_work, killed, report_killed
+from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
 
@@ -32,7 +32,6 @@ WELL, PROBLEM = 0, 1
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.corpus)
-    report_killed(location)
     if output.as_json:
         output.data(status_json(location))
         return WELL

@@ -22,7 +22,7 @@ from tasks.finding.mirror import Ahead
 from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
-from tasks.lineage.at_work import rest_of, takeover_messages
+from tasks.lineage.at_work import rest_of
 from tasks.settings.ask import AskSettings, load_settings
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.readers import READERS
@@ -40,8 +40,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         return _estimate(found, request.settings, load_settings(arguments.settings, arguments.preset).ask, output)
     began, run = time.monotonic(), _Run()
     location = corpus_location(request.corpus)
-    rest = rest_of(location, request)
-    if not found.plan.nothing_to_do or maintenance_is_due(location) or rest:
+    if not found.plan.nothing_to_do or maintenance_is_due(location) or rest_of(location, request):
         from flows.cluster import require_runner
         from tasks.ingest.model import require_model
 
@@ -49,8 +48,6 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        for words in takeover_messages(location, rest):
-            output.side.print(words, markup=False, soft_wrap=True)
         with shown(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
             run = _run(request)
         for message in run.messages:

@@ -16,7 +16,6 @@ from flows.display.lineage_wording import (
     settings_words,
     step_line,
     use_line,
-    when,
 )
 from flows.display.output import Output
 from flows.display.query_table import show_result
@@ -27,7 +26,7 @@ from storage.runs.answer_json import writable
 from tasks.finding.plan import displayed
 from tasks.lineage.query import ask_runs
 from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
-from tasks.lineage.runs import sum_of_calls, sum_of_steps
+from tasks.lineage.runs import sum_of_calls, sum_of_steps, when
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
 from tasks.routing.way import way_lines
@@ -36,6 +35,10 @@ from tasks.watching.markdown import as_text
 SHOWN = 10
 """Answers, documents and runs in a list, at most: --json has all."""
 READINGS_SHOWN = 3
+OF_ANSWER = frozenset(
+    ("answer_id", "asked", "question", "status", "reader", "corpus", "snapshot", "scope", "settings", "models", "notes", "usage")
+) | {"citations", "trace"}
+"""What is told of an answer beside how it came to be: its words and pages are in `answers show`."""
 NAMES = {AnswerWalk: "answer", DocumentWalk: "document", RunWalk: "run"}
 
 
@@ -66,7 +69,9 @@ def show_walk(found: Walk, output: Output) -> None:
 
 
 def walk_json(found: Walk) -> dict[str, Any]:
-    return {"kind": NAMES[type(found)], **writable(adapter(type(found)).dump_python(found, mode="json"))}
+    told = adapter(type(found)).dump_python(found, mode="json")
+    answer = {name: value for name, value in told.pop("answer", {}).items() if name in OF_ANSWER}
+    return {"kind": NAMES[type(found)], **writable(answer | told)}
 
 
 def markdown_of(lines: Iterable[Line]) -> str:
@@ -105,22 +110,23 @@ def _go_on(corpus: str, *commands: str) -> Iterator[Line]:
 
 
 def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
-    yield heading(f"answer {found.answer_id[:8]}, {found.status}, asked {when(found.asked)}")
-    now = "" if found.snapshot == found.published else f" (published now: {found.published})"
-    models = ", ".join(f"{name} {value}" for name, value in found.models.items() if not name.startswith("prompt "))
+    answer = found.answer
+    yield heading(f"answer {answer.answer_id[:8]}, {answer.status}, asked {when(answer.asked)}")
+    now = "" if answer.snapshot == found.published else f" (published now: {found.published})"
+    models = ", ".join(f"{name} {value}" for name, value in answer.models.items() if not name.startswith("prompt "))
     for text in (
-        found.question,
-        f"read by {found.reader} from snapshot {found.snapshot}{now}",
-        _limits(found.scope),
-        settings_words(RunKind.ASK, found.settings),
+        answer.question,
+        f"read by {answer.reader} from snapshot {answer.snapshot}{now}",
+        *_parameters(answer.scope),
+        settings_words(RunKind.ASK, answer.settings),
         f"models: {models}",
     ):
         yield Line(1, text)
-    yield from (Line(1, note, "dim") for note in found.notes)
+    yield from (Line(1, note, "dim") for note in answer.notes)
     yield heading(run_line(found.run))
     yield from _work_lines(found, 1)
-    yield heading("cited" if found.citations else "cited: nothing")
-    for number, citation in enumerate(found.citations, 1):
+    yield heading("cited" if answer.citations else "cited: nothing")
+    for number, citation in enumerate(answer.citations, 1):
         where = f"{citation.document.name or 'a removed document'}, page {citation.page}, {box_words(citation.box)}"
         yield Line(1, f"[{number}] {where}, node {citation.node_id[:8]}")
     if found.paths:
@@ -130,21 +136,14 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
         competed = "" if path.share is None or path.quality is None else f"share {path.share:.2f}, quality {path.quality:.2f}, "
         yield Line(1, f"{number}. {competed}flow {path.flow:.2f}")
         yield from (Line(3, text) for text in path_lines(path, names))
-    if found.trace:
+    if answer.trace:
         yield heading("its way to the evidence")
-    yield from (Line(1, text) for text in way_lines(found.trace))
+    yield from (Line(1, text) for text in way_lines(answer.trace))
     yield heading("documents" if found.documents else "documents: none was used")
     for document in found.documents:
         yield from history_lines(document, 1, [pages for pages in found.read_by if pages.document_id == document.document.id])
     used = [f"lineage {document.document.id[:8]}" for document in found.documents[:READINGS_SHOWN]]
-    yield from _go_on(found.corpus, f"report {found.answer_id[:8]}", f"lineage {short_run(found.run.run_id)}", *used)
-
-
-def _limits(scope: Mapping[str, Any]) -> str:
-    limits = [
-        f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in scope.items() if value
-    ]
-    return "limited to " + "; ".join(limits) if limits else "asked of all documents"
+    yield from _go_on(answer.corpus, f"report {answer.answer_id[:8]}", f"lineage {short_run(found.run.run_id)}", *used)
 
 
 def _work_lines(work: AnswerWalk | Reading, level: int) -> Iterator[Line]:
@@ -179,7 +178,7 @@ def _document_lines(found: DocumentWalk) -> Iterator[Line]:
     counted = f"{len(found.answers):,} answers used it" if len(found.answers) != 1 else "1 answer used it"
     yield heading(f"{counted}{' or what its file held before' if found.earlier else ''}")
     yield from _some([use_line(use, found.document.document.id) for use in found.answers])
-    commands = [f"lineage {use.answer.answer_id[:8]}" for use in found.answers[:1]]
+    commands = [f"lineage {use['answer']['answer_id'][:8]}" for use in found.answers[:1]]
     commands += [f"lineage {short_run(reading.run.run_id)}" for reading in found.document.readings[:1]]
     if found.document.standing is Standing.PUBLISHED:
         commands.append(f"documents show {found.document.document.id[:8]}")
@@ -204,12 +203,12 @@ def _run_lines(found: RunWalk) -> Iterator[Line]:
     yield from _some([f"{each.document.id[:8]} is {each.why}" for each in found.documents if not each.published])
     if found.answers:
         yield heading("answers")
-    yield from _some([f"{each.answer_id[:8]} {each.status}: {shortened(each.question)}" for each in found.answers])
+    yield from _some([f"{each['answer_id'][:8]} {each['status']}: {shortened(each['question'])}" for each in found.answers])
     if found.run.kind is RunKind.EVALUATE:
         yield heading("go on")
         yield Line(1, f"flowreader evaluate show {short_run(found.run.run_id)}")
     else:
-        ids = [*(each.answer_id for each in found.answers), *(each.id for each in published)]
+        ids = [*(each["answer_id"] for each in found.answers), *(each.id for each in published)]
         yield from _go_on(found.corpus, *(f"lineage {name[:8]}" for name in ids[:1]))
 
 

@@ -9,31 +9,22 @@ from storage.codec import shortened
 from storage.records.documents import Box
 from tasks.lineage.records import (
     MAKES_DOCUMENTS,
-    AnswerUse,
-    CallSum,
     Damage,
     DocumentHistory,
     NodePlace,
     PagesRead,
     PathPlaces,
+    Row,
     RunHead,
     RunKind,
     Standing,
-    StepSum,
 )
-from tasks.lineage.runs import KILLED
+from tasks.lineage.runs import KILLED, when
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, AskSettings
 from tasks.settings.base import Settings, dotted
 from tasks.settings.ingest import IngestSettings
 
-WHAT_RAN = {
-    RunKind.ASK: "asking run",
-    RunKind.INGEST: "ingest run",
-    RunKind.EVOLVE: "evolve run",
-    RunKind.EVALUATE: "evaluation run",
-    RunKind.UNKNOWN: "run",
-}
 DEFAULTS: Mapping[RunKind, type[Settings]] = {
     RunKind.ASK: AskSettings,
     RunKind.INGEST: IngestSettings,
@@ -48,7 +39,7 @@ def run_line(run: RunHead) -> str:
     began = f", {when(run.began)}" if run.began else ""
     code = f", code {run.code_version}" if run.code_version else ""
     ended = f", {run.outcome}" + ("" if run.snapshot is None else f" at snapshot {run.snapshot}")
-    return f"{WHAT_RAN[run.kind]} {short_run(run.run_id)}{began}{code}{ended}"
+    return f"{run.kind.words} {short_run(run.run_id)}{began}{code}{ended}"
 
 
 def run_notes(run: RunHead) -> Iterator[str]:
@@ -58,30 +49,29 @@ def run_notes(run: RunHead) -> Iterator[str]:
         yield f"did the rest of run {short_run(killed)}, which was killed"
 
 
-def step_line(step: StepSum) -> str:
-    parts = [f"{step.seconds:.2f} s"]
-    parts += [f"{step.times} times"] if step.times > 1 else []
-    parts += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
-    parts += [f"{step.attempts} attempts"] if step.attempts > 1 else []
-    for count, outcome in ((step.failed, "failed"), (step.stopped, "stopped")):
-        parts += [f"{count} {outcome}" if step.times > 1 else outcome] if count else []
-    return f"{step.step:{STEP_WIDTH}} {', '.join(parts)}"
+def step_line(step: Row) -> str:
+    times, hits, attempts = step["times"], step["cache_hits"], step["attempts"]
+    parts = [f"{step['seconds']:.2f} s"]
+    parts += [f"{times} times"] if times > 1 else []
+    parts += [f"{hits} from the cache" if times > 1 else "from the cache"] if hits else []
+    parts += [f"{attempts} attempts"] if attempts > 1 else []
+    parts += [f"{step[outcome]} {outcome}" if times > 1 else outcome for outcome in ("failed", "stopped") if step[outcome]]
+    return f"{step['step']:{STEP_WIDTH}} {', '.join(parts)}"
 
 
-def call_line(call: CallSum) -> str:
-    ended = ", ".join(f"{count} {outcome}" for outcome, count in call.outcomes.items())
-    prompt = f"prompt {call.prompt or 'changed since'} {call.prompt_hash[:8]}"
-    money = f", ${call.cost:,.4f}" if call.cost else ""
-    tokens = f"{call.input_tokens:,} + {call.output_tokens:,} tokens"
-    return f"{f'call {call.purpose}':{STEP_WIDTH}} {call.seconds:.2f} s, {ended}; {call.model}, {prompt}, {tokens}{money}"
+def call_line(call: Row) -> str:
+    ended = ", ".join(f"{count} {outcome}" for outcome, count in call["outcomes"].items())
+    prompt = f"prompt {call['prompt'] or 'changed since'} {call['prompt_hash'][:8]}"
+    money = f", ${call['cost']:,.4f}" if call["cost"] else ""
+    tokens = f"{call['input_tokens']:,} + {call['output_tokens']:,} tokens"
+    what = f"call {call['purpose']}"
+    return f"{what:{STEP_WIDTH}} {call['seconds']:.2f} s, {ended}; {call['model']}, {prompt}, {tokens}{money}"
 
 
 def document_line(document: DocumentHistory) -> str:
     short = document.document.id[:8]
     if document.standing is Standing.GONE:
-        return f"{short}, not in the corpus any more"
-    if document.standing is Standing.UNPUBLISHED:
-        return f"{short}, never published: no run that read it came so far"
+        return f"{short}, not in the corpus"
     if document.standing is Standing.REPLACED:
         return f"{document.document.name} {short}, replaced: its file has another content now"
     size = f"{document.size_bytes:,} bytes, {counting(document.pages, 'pages')}, {counting(document.nodes, 'nodes')}"
@@ -107,18 +97,13 @@ def _node_words(node: NodePlace) -> str:
     return f"{node.kind or 'node'} {node.id[:8]}{f' {box_words(node.box)}' if node.box else ''}"
 
 
-def use_line(use: AnswerUse, document_id: str) -> str:
+def use_line(use: Row, document_id: str) -> str:
     """Return an answer with the pages of the document that it cites and those that were only read for it."""
-    read = [page for page in use.read_pages if page not in use.cited_pages]
-    how = [f"{verb} p. {', '.join(map(str, pages))}" for verb, pages in (("cites", use.cited_pages), ("read", read)) if pages]
-    earlier = "" if use.document_id == document_id else f", of {use.document_id[:8]}"
-    answer = use.answer
-    return f"{answer.answer_id[:8]} {when(answer.asked)}, {', '.join(how)}{earlier}: {shortened(answer.question)}"
-
-
-def when(moment: str) -> str:
-    """Return an ISO 8601 time in UTC, to the minute."""
-    return f"{moment[:16].replace('T', ' ')} UTC"
+    answer, cited = use["answer"], use["cited_pages"]
+    read = [page for page in use["read_pages"] if page not in cited]
+    how = [f"{verb} p. {', '.join(map(str, pages))}" for verb, pages in (("cites", cited), ("read", read)) if pages]
+    earlier = "" if use["document_id"] == document_id else f", of {use['document_id'][:8]}"
+    return f"{answer['answer_id'][:8]} {when(answer['asked'])}, {', '.join(how)}{earlier}: {shortened(answer['question'])}"
 
 
 def box_words(box: Box | None) -> str:

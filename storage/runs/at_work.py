@@ -7,7 +7,7 @@ on this machine, whatever became of the process's number since.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from storage.lock import is_still_there, let_go, taken
 from storage.runs.log import continued, writing_alone
 from storage.system import full_disk_explained
 
-SUFFIX, REPORTED = ".at-work", ".told"
+SUFFIX = ".at-work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,11 @@ def at_work(run_file: Path) -> Iterator[None]:
         run_file.parent.mkdir(parents=True, exist_ok=True)
     # Not waited for longer than for one who looks: the holder is the same run, which a retry meets at its very end.
     with writing_alone(sign_of(run_file), wait=False):
-        run_file.with_suffix(REPORTED).unlink(missing_ok=True)
         yield
 
 
 def put_away(run_file: Path) -> None:
     sign_of(run_file).unlink(missing_ok=True)
-    run_file.with_suffix(REPORTED).unlink(missing_ok=True)
-
-
-def is_news(run_file: Path) -> bool:
-    """Say whether this is asked of a killed run for the first time; where that cannot be noted down it is no news."""
-    with suppress(OSError):
-        os.close(os.open(run_file.with_suffix(REPORTED), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
-        return True
-    return False
 
 
 def is_at_work(run_file: Path) -> bool:
@@ -62,12 +52,12 @@ def is_at_work(run_file: Path) -> bool:
 
 
 def killed_runs(location: CorpusLocation) -> list[SignedRun]:
-    """Return the files of the runs that were killed and neither taken over nor put away, the oldest first."""
-    return [run for run in _signed_runs(location, held=False) if run.path.exists()]
+    """Return the runs that were killed and neither taken over nor put away, the oldest first; one may have no line yet."""
+    return _signed_runs(location, held=False)
 
 
 def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
-    """Return the files of the runs that a living process of this machine is at, the oldest first."""
+    """Return the runs that a living process of this machine is at, the oldest first."""
     return _signed_runs(location, held=True)
 
 
@@ -75,14 +65,6 @@ def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
     signs = [(sign.with_suffix(".jsonl"), _look_at(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
     found = [SignedRun(path, look[0]) for path, look in signs if look is not None and look[1] == held]
     return sorted(found, key=lambda each: (each.began, each.path.name))
-
-
-def drop_empty_signs(location: CorpusLocation, *, before: float) -> int:
-    """Remove the signs of runs that were killed before their first line, and before that moment; return how many."""
-    old = [run.path for run in _signed_runs(location, held=False) if run.began <= before and not run.path.exists()]
-    for path in old:
-        sign_of(path).unlink(missing_ok=True)
-    return len(old)
 
 
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:

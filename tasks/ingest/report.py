@@ -44,7 +44,6 @@ class IngestReport(BaseModel):
     skipped: int
     vanished: tuple[str, ...] = ()
     mended: tuple[str, ...]
-    took_over: tuple[str, ...] = ()
     step_seconds: Mapping[str, float]
     steps_remembered: int
     calls: int
@@ -53,8 +52,8 @@ class IngestReport(BaseModel):
     cost: float
 
 
-def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace, took_over: Sequence[str] = ()) -> IngestReport:
-    """Sum up a run from what the corpus holds now, what was planned, the run's own lineage, and what it took over, in words."""
+def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace) -> IngestReport:
+    """Sum up a run from what the corpus holds now, what was planned, and the run's own lineage."""
     documents = corpus.documents()
     wanted = {work.document_id: work.version for work in survey.plan.work}
     mine = [record for record in documents if record.version == wanted.get(record.id)]
@@ -84,7 +83,6 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
         skipped=len(survey.found.skipped),
         vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,
-        took_over=tuple(took_over),
         step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),
         calls=sum(call["attempts"] > 0 for call in calls),
@@ -112,7 +110,6 @@ def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
         lines += ["", f"and {len(left):,} more"] if left else []
     lines += ["", *(f"- {as_text(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {as_text(message)}" for message in report.mended)] if report.mended else []
-    lines += ["", *(f"- {as_text(run)}" for run in report.took_over)] if report.took_over else []
     return "\n".join([*lines, "", " · ".join(links)])
 
 

@@ -1,8 +1,8 @@
 """Documents with what parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -14,8 +14,8 @@ from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState,
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING
 from tasks.lineage.names import Sources
-from tasks.lineage.records import CallRecord, Damage, DocumentHistory, NodePlace, Reading, Standing
-from tasks.lineage.runs import RunHistory, did_publish, history_of
+from tasks.lineage.records import CallRecord, Damage, DocumentHistory, NodePlace, Reading
+from tasks.lineage.runs import RunHistory, history_of
 from tasks.parsing.parse import parse_inputs, parser_identity
 from tasks.settings.ingest import IngestSettings
 
@@ -31,8 +31,7 @@ def document_histories(
     """Return the documents with the runs that read them, in order, and what of the runs' files cannot be read."""
     if not documents:
         return (), ()
-    # Which batches a run published says whether it came to publish a document.
-    lines = "kind IN ('run', 'end') OR line->>'$.step' = 'publish' OR list_contains($ids, line->>'$.subject')"
+    lines = "kind IN ('run', 'end') OR list_contains($ids, line->>'$.subject')"
     ids = [document.id for document in documents]
     histories = [history_of(run) for run in sources.runs.read("NOT starts_with(run_id, $asking)", lines, asking=ASKING, ids=ids)]
     return tuple(_history(sources, document, histories) for document in documents), tuple(
@@ -40,37 +39,24 @@ def document_histories(
     )
 
 
+OF_RECORD = ("version", "reason", "paths", "size_bytes", "media_type", "pages", "nodes", "notes")
+
+
 def _history(sources: Sources, document: NamedDocument, histories: Sequence[RunHistory]) -> DocumentHistory:
     record = sources.records.get(document.id)
-    read = [(history, reading) for history in histories if (reading := _reading(history, document.id, record)) is not None]
-    readings = sorted((reading for _, reading in read), key=lambda reading: reading.run.began, reverse=True)
+    readings = [reading for history in histories if (reading := _reading(history, document.id, record)) is not None]
     parsed = [
         (history, step) for history in histories for step in history.steps if (step.step, step.subject) == ("parse", document.id)
     ]
     known = record or _nothing_known(document.id)
     return DocumentHistory(
         document=sources.named(document),
-        standing=_standing(sources, document, [history for history, _ in read]),
-        version=known.version,
+        standing=sources.standing(document),
         state=known.state.value if record else "",
-        reason=known.reason,
-        paths=known.paths,
-        size_bytes=known.size_bytes,
-        media_type=known.media_type,
-        pages=known.pages,
-        nodes=known.nodes,
-        notes=known.notes,
+        **{name: getattr(known, name) for name in OF_RECORD},
         parser=_parser(parsed),
-        readings=tuple(readings),
+        readings=tuple(sorted(readings, key=lambda reading: reading.run.began, reverse=True)),
     )
-
-
-def _standing(sources: Sources, document: NamedDocument, read_by: Sequence[RunHistory]) -> Standing:
-    """Return how it stands; what has a name though it is not there was published once, for an answer used it."""
-    standing = sources.standing(document)
-    if standing is Standing.GONE and read_by and not document.name:
-        return standing if any(did_publish(history, document.id) for history in read_by) else Standing.UNPUBLISHED
-    return standing
 
 
 def _nothing_known(document_id: str) -> DocumentRecord:
@@ -118,15 +104,9 @@ PageReader = tuple[str, int, str, str]
 """A document, a page of it, the parser that read it, and why a fallback did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The places of nodes by id, and the readers of the documents' pages."""
-
-    nodes: Mapping[str, NodePlace]
-    readers: tuple[PageReader, ...]
-
-
-def places_of(sources: Sources, documents: Sequence[DocumentHistory], node_ids: Sequence[str]) -> Places:
+def places_of(
+    sources: Sources, documents: Sequence[DocumentHistory], node_ids: Sequence[str]
+) -> tuple[dict[str, NodePlace], list[PageReader]]:
     """Return the places of those of the nodes that are published, and which parser read which page of the documents that are."""
     nodes: dict[str, NodePlace] = {}
     readers: list[PageReader] = []
@@ -145,7 +125,7 @@ def places_of(sources: Sources, documents: Sequence[DocumentHistory], node_ids: 
         readers += sources.snapshot.page_readers(unkept)
         found = sources.snapshot.nodes_found([name for name in node_ids if name not in nodes])
         nodes |= {node.id: _place(node) for node in found}
-    return Places(nodes, tuple(readers))
+    return nodes, readers
 
 
 def _place(node: Node) -> NodePlace:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from storage.corpus.snapshot import Snapshot
-from storage.object_address import is_address, store_address
 from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.runs.views import Runs, opened_runs
@@ -66,18 +65,11 @@ def shown_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[st
 
 
 def _has_path(sources: Sources, given: str) -> bool:
-    """Say whether a published document lies at or below a path, which may be relative to an unknown folder."""
-    if is_address(given):
-        whole = store_address(given).shown.rstrip("/")
-        return any(known == whole or known.startswith(f"{whole}/") for record in sources.records.values() for known in record.paths)
-    path = os.path.normpath(given)
-    while path == ".." or path.startswith("../"):
-        path = path[3:]
-    if path in {".", "", "/"}:
-        return True
-    whole = f"/{path.strip('/')}/"
-    ends = (f"{known}/" for record in sources.records.values() for known in record.paths)
-    return any(known.startswith(whole) if given.startswith("/") else whole in known for known in ends)
+    """Say whether a published document lies at or below a path or address; the path may be relative to an unknown folder."""
+    parts = [part for part in os.path.normpath(given).split("/") if part not in {"", ".", ".."}]
+    whole = f"/{'/'.join(parts)}/"
+    known = (path for record in sources.records.values() for path in record.paths)
+    return not parts or any(whole in f"/{os.path.normpath(path)}/" for path in known)
 
 
 def _has_name(sources: Sources, given: str) -> bool:

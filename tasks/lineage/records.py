@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from storage.records.answers import Citation, NamedDocument, PagePlace, TraceStep, Usage
+from storage.records.answers import Answer, NamedDocument, PagePlace
 from storage.records.documents import Box
 from storage.records.steps import StepRecord
 
@@ -19,20 +19,23 @@ class RunKind(StrEnum):
     EVALUATE = "evaluate"
     UNKNOWN = "unknown"
 
+    @property
+    def words(self) -> str:
+        return "run" if self is RunKind.UNKNOWN else f"{self} run"
+
+
+Row = dict[str, Any]
+"""What is only shown: an answer in a list, or the sum of a run's steps of one name or calls for one purpose."""
 
 MAKES_DOCUMENTS = frozenset({RunKind.INGEST, RunKind.EVOLVE})
 
 
 class Standing(StrEnum):
-    """Whether a document is there: `replaced` where its file has another content now, `gone` where none has its name.
-
-    One that runs read and never came to publish is `unpublished`.
-    """
+    """Whether a document is there: `replaced` where its file has another content now, `gone` where none has its name."""
 
     PUBLISHED = "published"
     REPLACED = "replaced"
     GONE = "gone"
-    UNPUBLISHED = "unpublished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,35 +80,6 @@ class CallRecord:
     attempts: int
     outcome: str
     error: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepSum:
-    """All of a run's work under one step's name; `attempts` is the most that one took. A stop is no failure."""
-
-    step: str
-    version: str
-    times: int
-    seconds: float
-    attempts: int
-    cache_hits: int
-    failed: int
-    stopped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CallSum:
-    """All calls for one purpose with one prompt; `outcomes` counts how they ended."""
-
-    purpose: str
-    model: str
-    prompt: str
-    prompt_hash: str
-    outcomes: Mapping[str, int]
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,73 +149,39 @@ class PathPlaces:
 
 @dataclass(frozen=True, slots=True)
 class AnswerWalk:
-    """From an answer back to the bytes. `published` is the snapshot that readers see now, `snapshot` the answer's.
+    """From an answer back to the bytes. `published` is the snapshot that readers see now, the answer's may be an earlier one.
 
-    `read_by` has the pages that it cites or that were read for it.
+    The answer calls documents as they may be called now. `read_by` has the pages that it cites or that were read for it.
     """
 
-    answer_id: str
-    asked: str
-    question: str
-    status: str
-    reader: str
-    corpus: str
-    snapshot: int
+    answer: Answer
     published: int
-    scope: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    models: Mapping[str, str]
-    notes: tuple[str, ...]
-    usage: Usage
     run: RunHead
     steps: tuple[StepRecord, ...]
     calls: tuple[CallRecord, ...]
-    citations: tuple[Citation, ...]
     paths: tuple[PathPlaces, ...]
-    trace: tuple[TraceStep, ...]
     read_by: tuple[PagesRead, ...]
     documents: tuple[DocumentHistory, ...]
     damaged: tuple[Damage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerLine:
-    """An answer in a list."""
-
-    answer_id: str
-    run_id: str
-    asked: str
-    question: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerUse:
-    """How an answer used a document: the pages that it cites and those that were read for it.
-
-    `document_id` is another than was asked about where it was an earlier content of the same file.
-    """
-
-    answer: AnswerLine
-    document_id: str
-    cited_pages: tuple[int, ...]
-    read_pages: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentWalk:
-    """From a document to the runs that read it and to every answer that used it or an earlier content of its file."""
+    """From a document to the runs that read it and to every answer that used it or an earlier content of its file.
+
+    Each of the `answers` has the `document_id`, the `cited_pages` and the `read_pages`, which were read for it.
+    """
 
     corpus: str
     document: DocumentHistory
     earlier: tuple[DocumentHistory, ...]
-    answers: tuple[AnswerUse, ...]
+    answers: tuple[Row, ...]
     damaged: tuple[Damage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInRun:
-    """A document that a run had to do with; what is not published has no name here, and `why` says why it is not."""
+    """A document that a run had to do with; what is not published has no name here, and `why` says that it is not."""
 
     document: NamedDocument
     published: bool
@@ -256,11 +196,11 @@ class RunWalk:
     run: RunHead
     parameters: Mapping[str, Any]
     settings: Mapping[str, Any]
-    steps: tuple[StepSum, ...]
+    steps: tuple[Row, ...]
     failed: tuple[StepRecord, ...]
-    calls: tuple[CallSum, ...]
+    calls: tuple[Row, ...]
     documents: tuple[DocumentInRun, ...]
-    answers: tuple[AnswerLine, ...]
+    answers: tuple[Row, ...]
     damaged: tuple[Damage, ...]
 
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
+from typing import Literal
 
 from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
@@ -20,17 +20,11 @@ LISTED = 3
 """Things of a kind that an error names, at most."""
 
 
-class Kind(StrEnum):
-    ANSWER = "answer"
-    DOCUMENT = "document"
-    RUN = "run"
-
-
 @dataclass(frozen=True, slots=True)
 class Named:
     """What was meant: its whole id, what else tells it from others, and for an answer the run that gave it."""
 
-    kind: Kind
+    kind: Literal["answer", "document", "run"]
     id: str
     detail: str = ""
     run_id: str = ""
@@ -63,7 +57,7 @@ def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
 def _documents(snapshot: Snapshot, asked: str) -> Iterator[Named]:
     for record in snapshot.documents():
         if asked in file_names([record]) or (ID_PREFIX.fullmatch(asked) and record.id.startswith(asked)):
-            yield Named(Kind.DOCUMENT, record.id, f" {record.name!r}")
+            yield Named("document", record.id, f" {record.name!r}")
 
 
 def file_names(records: Iterable[DocumentRecord]) -> set[str]:
@@ -73,7 +67,7 @@ def file_names(records: Iterable[DocumentRecord]) -> set[str]:
 def _runs(runs: Runs, asked: str) -> Iterator[Named]:
     """Yield the runs that are meant; `ask-` may be left out."""
     if RUN_PREFIX.fullmatch(asked):
-        yield from (Named(Kind.RUN, name) for name in runs.ids if name.startswith((asked, ASKING + asked)))
+        yield from (Named("run", name) for name in runs.ids if name.startswith((asked, ASKING + asked)))
 
 
 IN_ENTRIES = """
@@ -90,9 +84,9 @@ def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
     whole = f"{asked}[0-9a-f]{{{64 - len(asked)}}}"
     for run_id, kind, answer_id, question, subject, documents in runs.rows(IN_ENTRIES, asked=asked, whole=whole):
         if kind == EntryKind.ANSWER and str(answer_id).startswith(asked):
-            yield Named(Kind.ANSWER, answer_id, f" {question[:QUESTION_SHOWN]!r}", run_id)
+            yield Named("answer", answer_id, f" {question[:QUESTION_SHOWN]!r}", run_id)
         named = documents if kind == EntryKind.ANSWER else [subject] if re.fullmatch(whole, subject) else []
-        yield from (Named(Kind.DOCUMENT, name, " (not published now)") for name in named)
+        yield from (Named("document", name, " (not published now)") for name in named)
 
 
 NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $listed"

@@ -9,12 +9,10 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
-from tasks.lineage.documents import Places, document_histories, places_of, wordless
+from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
 from tasks.lineage.names import Sources, opened_sources, shown_parameters
 from tasks.lineage.records import (
     MAKES_DOCUMENTS,
-    AnswerLine,
-    AnswerUse,
     AnswerWalk,
     Damage,
     DocumentInRun,
@@ -26,11 +24,11 @@ from tasks.lineage.records import (
     RunWalk,
     Walk,
 )
-from tasks.lineage.runs import NOT_ANY_MORE, RunHistory, history_of, sum_of_calls, sum_of_steps, why_unpublished
-from tasks.lineage.search import Kind, file_names, find_named
+from tasks.lineage.runs import RunHistory, history_of, sum_of_calls, sum_of_steps
+from tasks.lineage.search import file_names, find_named
 from tasks.watching.json_log import step_outcome
 
-UNNAMED_REMOVAL = "a quoted document was removed"
+UNPUBLISHED, UNNAMED_REMOVAL = "not published now", "a quoted document was removed"
 
 
 def walk(snapshot: Snapshot, asked: str) -> Walk:
@@ -40,9 +38,9 @@ def walk(snapshot: Snapshot, asked: str) -> Walk:
     """
     with opened_sources(snapshot) as sources:
         named = find_named(snapshot, sources.runs, asked)
-        if named.kind is Kind.RUN:
+        if named.kind == "run":
             return run_walk(sources, named.id)
-        if named.kind is Kind.DOCUMENT:
+        if named.kind == "document":
             return document_walk(sources, named.id)
         answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
         return answer_walk(sources, answer, named.run_id)
@@ -50,32 +48,26 @@ def walk(snapshot: Snapshot, asked: str) -> Walk:
 
 def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
     """Return from an answer its question, run, paths, nodes and places, and the documents they stand in with how they were read."""
-    snapshot = sources.snapshot
     lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
     run = history_of(sources.runs.read_one(run_id, lines, id=answer.answer_id))
     documents, damaged = document_histories(sources, documents_used(answer))
-    places = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
-    return AnswerWalk(
-        answer_id=answer.answer_id,
-        asked=answer.asked,
-        question=answer.question,
-        status=answer.status.value,
-        reader=answer.reader,
-        corpus=answer.corpus,
-        snapshot=answer.snapshot,
-        published=snapshot.number,
+    nodes, readers = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
+    called = replace(
+        answer,
         scope=shown_parameters(answer.scope, sources),
-        settings=answer.settings,
-        models=answer.models,
         notes=tuple(dict.fromkeys(UNNAMED_REMOVAL if note.startswith(NOTE_BEGINS) else note for note in answer.notes)),
-        usage=answer.usage,
+        citations=tuple(_called(sources, citation) for citation in answer.citations),
+        trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
+    )
+    return AnswerWalk(
+        answer=called,
+        published=sources.snapshot.number,
         run=replace(run.head, began=answer.asked),
         steps=tuple(step for step in run.steps if step.subject == answer.answer_id),
         calls=tuple(call for call in run.calls if call.about == answer.answer_id),
-        citations=tuple(_called(sources, citation) for citation in answer.citations),
         paths=tuple(
             PathPlaces(
-                nodes=tuple(places.nodes.get(name, NodePlace(name)) for name in path.nodes),
+                nodes=tuple(nodes.get(name, NodePlace(name)) for name in path.nodes),
                 pages=tuple(_called(sources, place) for place in path.pages),
                 flow=path.flow,
                 quality=path.quality,
@@ -83,8 +75,7 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
             )
             for path in answer.paths
         ),
-        trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
-        read_by=_read_by(answer, places),
+        read_by=_read_by(answer, readers),
         documents=documents,
         damaged=tuple(filter(None, (run.damage, *damaged))),
     )
@@ -100,10 +91,10 @@ def pages_used(answer: Answer) -> list[Citation | PagePlace]:
     return [*answer.citations, *(place for path in answer.paths for place in path.pages), *answer.evidence_pages]
 
 
-def _read_by(answer: Answer, places: Places) -> tuple[PagesRead, ...]:
+def _read_by(answer: Answer, readers: Iterable[PageReader]) -> tuple[PagesRead, ...]:
     used = {(place.document.id, place.page) for place in pages_used(answer)}
     groups: dict[tuple[str, str, str], list[int]] = {}
-    for document_id, number, parser, note in places.readers:
+    for document_id, number, parser, note in readers:
         if (document_id, number) in used:
             groups.setdefault((document_id, parser, note), []).append(number)
     return tuple(PagesRead(document, parser, tuple(pages), note) for (document, parser, note), pages in groups.items())
@@ -126,24 +117,26 @@ def document_walk(sources: Sources, document_id: str) -> DocumentWalk:
     names = file_names([record]) if record else set()
     used = list(sources.runs.rows(USES, id=document_id, names=sorted(names), published=list(sources.records)))
     damaged = sources.runs.read("starts_with(run_id, $asking)", "false", asking=ASKING)
-    named = {document_id: NamedDocument(document_id, "")} | {row[5]: NamedDocument(*row[5:7]) for row in used}
+    named = {document_id: NamedDocument(document_id, "")}
+    named |= {use["document_id"]: NamedDocument(use["document_id"], name) for use, name in used}
     (document, *earlier), of_documents = document_histories(sources, list(named.values()))
     return DocumentWalk(
         corpus=sources.snapshot.location.name,
         document=document,
         earlier=tuple(earlier),
-        answers=tuple(AnswerUse(AnswerLine(*row[:5]), row[5], tuple(row[7]), tuple(row[8])) for row in used),
+        answers=tuple(use for use, _name in used),
         damaged=(*of_documents, *(Damage(run.run_id, run.torn, run.unreadable) for run in damaged)),
     )
 
 
-USES = """
-SELECT answer_id, run_id, asked, question, status, document_id, any_value(document_name),
-    list_sort(coalesce(list(DISTINCT page) FILTER (WHERE cited), [])),
-    list_sort(coalesce(list(DISTINCT page) FILTER (WHERE NOT cited), []))
+ANSWER = "{answer_id: answer_id, run_id: run_id, asked: asked, question: question, status: status}"
+USES = f"""
+SELECT {{answer: {ANSWER}, document_id: document_id,
+    cited_pages: list_sort(coalesce(list(DISTINCT page) FILTER (WHERE cited), [])),
+    read_pages: list_sort(coalesce(list(DISTINCT page) FILTER (WHERE NOT cited), []))}}, any_value(document_name)
 FROM used_pages
 WHERE document_id = $id OR (list_contains($names, document_name) AND NOT list_contains($published, document_id))
-GROUP BY ALL ORDER BY asked DESC, answer_id DESC, document_id
+GROUP BY answer_id, run_id, asked, question, status, document_id ORDER BY asked DESC, answer_id DESC, document_id
 """
 
 
@@ -165,14 +158,12 @@ def run_walk(sources: Sources, run_id: str) -> RunWalk:
         ),
         calls=sum_of_calls(history.calls),
         documents=_documents(sources, history, used),
-        answers=tuple(AnswerLine(*row) for row in answers),
+        answers=tuple(answer for (answer,) in answers),
         damaged=(history.damage,) if history.damage else (),
     )
 
 
-ANSWERS_OF_RUN = """
-SELECT answer_id, run_id, asked, question, status FROM answers WHERE run_id = $run_id AND answer_id IS NOT NULL ORDER BY sequence
-"""
+ANSWERS_OF_RUN = f"SELECT {ANSWER} FROM answers WHERE run_id = $run_id AND answer_id IS NOT NULL ORDER BY sequence"
 USED_BY_RUN = """
 SELECT document_id FROM used_pages WHERE run_id = $run_id GROUP BY document_id
 ORDER BY min(sequence), bool_or(cited) DESC, document_id
@@ -185,10 +176,7 @@ def _is_document(history: RunHistory, subject: str) -> bool:
 
 
 def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tuple[DocumentInRun, ...]:
-    """Return the documents that the answers used, and those that the run read, with why they are not published."""
-    whys = dict.fromkeys(used, NOT_ANY_MORE)
-    whys |= {each.subject: why_unpublished(history, each.subject) for each in history.steps if _is_document(history, each.subject)}
-    return tuple(
-        DocumentInRun(sources.named(NamedDocument(each, "")), each in sources.records, "" if each in sources.records else why)
-        for each, why in whys.items()
-    )
+    """Return the documents that the answers used, and those that the run read."""
+    read = (each.subject for each in history.steps if _is_document(history, each.subject))
+    found = [(sources.named(NamedDocument(each, "")), each in sources.records) for each in dict.fromkeys((*used, *read))]
+    return tuple(DocumentInRun(document, there, "" if there else UNPUBLISHED) for document, there in found)

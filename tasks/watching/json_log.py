@@ -55,9 +55,7 @@ def line_of(event: Logged, names: Mapping[str, str]) -> Line:
 
 
 def level_of(line: Line) -> int:
-    """Return the level: a failure or a refusal is a warning, the end of a run by an error or a kill an error."""
-    if line["event"] == "run-killed":
-        return logging.ERROR
+    """Return the level: a failure or a refusal is a warning, the end of a run by an error an error."""
     if line["event"] == "question-refused":
         return logging.WARNING
     outcome = str(line.get("outcome") or line.get("state") or line.get("status") or "")

@@ -28,7 +28,6 @@ from tasks.events import (
     QueueSeen,
     RunBegan,
     RunEnded,
-    RunKilled,
     StepEnded,
     subscribed,
 )
@@ -98,8 +97,6 @@ class Metrics:
             case RunEnded(flow=flow, outcome=outcome):
                 self._at_work.dec()
                 self._runs.labels(flow, outcome).inc()
-            case RunKilled(flow=flow):
-                self._runs.labels(flow, "killed").inc()
             case _:
                 self._count_question(event)
 

@@ -53,10 +53,6 @@ def watched() -> Iterator[None]:
                 _opened.close()
 
 
-def is_wanted() -> bool:
-    return any(map(os.environ.get, (LOG, METRICS)))
-
-
 def _open() -> None:
     with ExitStack() as opening:
         if target := os.environ.get(LOG):
@@ -109,12 +105,6 @@ def flow_at_work() -> str:
 
     context = FlowRunContext.get()
     return context.flow.name if context and context.flow else "ask"
-
-
-def log_to_prefect(words: str) -> None:
-    """Write a line in the log of the Prefect run at work; nothing where none is."""
-    if logger := _log_at_work():
-        logger.info("%s", words)
 
 
 @contextmanager

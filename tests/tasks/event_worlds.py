@@ -9,7 +9,6 @@ from tasks.events import (
     QuestionEnded,
     RunBegan,
     RunEnded,
-    RunKilled,
     StepEnded,
 )
 from tasks.models.chat.call import ModelCall
@@ -45,5 +44,4 @@ def question(status="answered", error="", seconds=0.3):
 QUESTION_BEGAN = QuestionBegan("r1", "a1", "flow")
 RUN_BEGAN = RunBegan("r1", "ingest", "small")
 RUN_ENDED = RunEnded("r1", "ingest", "small", "ended", 9.0)
-RUN_KILLED = RunKilled("r0", "ingest", "small", "2026-01-01T00:00:00+00:00", 3)
 RUN_BROKE = RunEnded("r1", "ingest", "small", "ended by an error", 9.0)

@@ -101,7 +101,7 @@ def test_a_killed_run_begins_again_once_and_what_is_killed_then_waits_for_the_ne
         os.kill(in_the_middle(up, second, home), signal.SIGKILL)
         ended(up, second, "CRASHED")
         said = flowreader("status", "--corpus", NAME, home=home).stdout
-        assert f"{short_run(second)}: the ingest of {cheap.documents} that began at" in " ".join(said.split())
+        assert f"{short_run(second)}: the ingest run of {cheap.documents} that began at" in " ".join(said.split())
         third = begun(up, cheap.documents)
         ended(up, third)
         assert [run["id"] for run in runs_of(up)] == [first, second, third], "it begins again once, not for ever"

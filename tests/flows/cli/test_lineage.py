@@ -11,19 +11,16 @@ import pytest
 
 from flows.cli.main import main
 from flows.display.lineage_tables import READINGS_SHOWN, SHOWN, Line, heading, markdown_of, show_walk
-from flows.display.lineage_wording import call_line, document_line, pages_words, run_line, settings_words, step_line
+from flows.display.lineage_wording import pages_words, settings_words
 from flows.display.output import Output
-from storage.corpus.snapshot import open_for_reading
-from storage.corpus.writer import open_for_writing
 from storage.records.answers import NamedDocument
 from storage.runs.log import RunLog
-from tasks.lineage.records import CallSum, DocumentHistory, PagesRead, RunHead, RunKind, Standing, StepSum
-from tasks.lineage.walk import walk
+from tasks.lineage.records import PagesRead, RunKind
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import COAST, answers_to
 from tests.flows.cli.test_cli import HEAVY, LIGHT
-from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
+from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step, walked
 from tests.program import terminal
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, citation, numbered
@@ -36,17 +33,9 @@ ANSWER = answer("report", "gone", question="How many of the turbines at the coas
 
 @pytest.fixture
 def location(tmp_path):
-    place = worlds.corpus_in(tmp_path)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, REPORT, PAPER)
-        corpus.index()
+    place = small_corpus(tmp_path)
     ingest_run(place, REPORT, PAPER)
     return place
-
-
-def walked(location, asked):
-    with open_for_reading(location) as snapshot:
-        return walk(snapshot, asked)
 
 
 def shown(capsys, location, asked):
@@ -76,7 +65,7 @@ def test_of_an_answer_of_nothing_its_limits_are_shown_and_that_nothing_was_used(
     nothing = replace(ANSWER, citations=(), paths=(), evidence_pages=(), scope=scope, snapshot=1)
     asking_run(location, "aa00bb", [nothing])
     said = shown(capsys, location, ANSWER.answer_id)
-    assert "limited to documents report.pdf; pages 3-7" in said and "cited: nothing" in said and "documents: none was used" in said
+    assert "  documents: report.pdf\n  pages: 3-7\n" in said and "cited: nothing" in said and "documents: none was used" in said
     assert "paths" not in said and "from snapshot 1 (published now: 3)" in said
     assert "0 answers used it" in shown(capsys, location, "report.pdf")
     assert "go on" not in shown(capsys, location, worlds.document_id("gone"))
@@ -96,7 +85,7 @@ def test_an_evaluation_leads_to_its_figures(location, capsys):
     log = RunLog(location.runs / "0123456789ab.jsonl")
     log.begin(run_id="0123456789ab", parameters={"what": "probe", "limit": 5, "out": None}, settings={}, code_version="1")
     said = shown(capsys, location, "012345")
-    assert "evaluation run 01234567, code 1, killed" in said and "flowreader evaluate show 01234567\n" in said
+    assert "evaluate run 01234567, code 1, killed" in said and "flowreader evaluate show 01234567\n" in said
     assert "limit: 5" in said and "out" not in said and "settings: not known" in said
     assert "the same command goes on with the rest" in said
 
@@ -110,20 +99,9 @@ def test_damage_is_shown_last(location, capsys):
     assert "ask-dd cannot be read: Is a directory" in shown(capsys, location, "report.pdf")
 
 
-def test_what_is_rare_has_its_words():
-    assert run_line(RunHead("0123456789", RunKind.UNKNOWN, "", "killed", None, "")) == "run 01234567, killed"
-    assert step_line(StepSum("read-words", "1", 9, 12.0, 1, 3, 2, 3)).endswith("9 times, 3 from the cache, 2 failed, 3 stopped")
-    assert step_line(StepSum("parse", "1", 1, 0.0, 2, 1, 1)) == "parse          0.00 s, from the cache, 2 attempts, failed"
-    changed = CallSum("worker", "qwen", "", "0123456789", {"ok": 10, "cached": 1}, 12_345, 2, 0.0, 3.5)
-    assert call_line(changed).endswith("10 ok, 1 cached; qwen, prompt changed since 01234567, 12,345 + 2 tokens")
+def test_pages_in_a_row_are_a_range():
     assert pages_words(PagesRead("d", "ocr", (1, 2, 3), "")) == "pages 1-3 by ocr"
     assert pages_words(PagesRead("d", "ocr", (1, 3), "no text")) == "pages 1, 3 by ocr (no text)"
-    failed = ("v", "failed", "it is empty", ("/a.pdf",), 1234, "", 0, 2, (), "", ())
-    assert document_line(DocumentHistory(NamedDocument("0123456789", "a.pdf"), Standing.PUBLISHED, *failed)) == (
-        "a.pdf 01234567, failed: it is empty, type unknown, 1,234 bytes, 0 pages, 2 nodes"
-    )
-    never = DocumentHistory(NamedDocument("0123456789", ""), Standing.UNPUBLISHED, *failed)
-    assert document_line(never) == "01234567, never published: no run that read it came so far"
 
 
 def test_settings_are_shown_where_they_differ_from_the_defaults():

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from storage.lock import lock_file
-from storage.runs.at_work import at_work, close, drop_empty_signs, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
+from storage.runs.at_work import at_work, close, is_at_work, killed_runs, put_away, runs_at_work, sign_of
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tests.storage.worlds import corpus_in
@@ -79,13 +79,11 @@ def test_a_run_that_ended_and_one_that_never_was_are_not_at_work_and_not_killed(
     assert not is_at_work(path) and not is_at_work(location.runs / "r2.jsonl") and killed_runs(location) == []
 
 
-def test_the_killed_are_told_the_oldest_first_and_a_sign_without_a_run_is_none(location):
+def test_the_killed_are_told_the_oldest_first(location):
     for name, began in (("r1", 30.0), ("r2", 10.0), ("r3", 20.0)):
         with at_work(begun(location, name)):
             pass
         os.utime(sign_of(location.runs / f"{name}.jsonl"), (began, began))
-    with at_work(location.runs / "r4.jsonl"):
-        pass
     assert [(each.path.stem, each.began) for each in killed_runs(location)] == [("r2", 10.0), ("r3", 20.0), ("r1", 30.0)]
 
 
@@ -110,30 +108,3 @@ def test_a_sign_that_goes_while_it_is_looked_at_tells_of_no_kill(tmp_path):
     location.runs.mkdir(parents=True, exist_ok=True)
     sign_of(location.runs / "gone.jsonl").symlink_to(tmp_path / "nowhere")
     assert killed_runs(location) == [] == runs_at_work(location)
-
-
-def test_a_killed_run_is_news_once_and_again_where_its_next_try_was_killed_too(location):
-    path = begun(location, "r1")
-    for _try in range(2):
-        with at_work(path):
-            pass
-        assert [is_news(path), is_news(path)] == [True, False]
-    put_away(path)
-    assert [each.name for each in location.runs.iterdir()] == ["r1.jsonl"]
-
-
-def test_what_cannot_be_noted_down_is_no_news(tmp_path):
-    assert not is_news(tmp_path / "no" / "runs" / "r1.jsonl")
-
-
-def test_the_sign_of_a_run_that_was_killed_before_its_first_line_goes_when_it_is_old(location):
-    location.runs.mkdir(parents=True)
-    old, young, begun = (sign_of(location.runs / f"{name}.jsonl") for name in ("old", "young", "begun"))
-    for sign in (old, young, begun):
-        sign.touch()
-        os.utime(sign, (0, 2_000 if sign == young else 1_000))
-    RunLog(begun.with_suffix(".jsonl")).begin(run_id="begun", parameters={}, settings={}, code_version="1")
-    with at_work(location.runs / "living.jsonl"):
-        os.utime(sign_of(location.runs / "living.jsonl"), (0, 1_000))
-        assert drop_empty_signs(location, before=1_500) == 1
-        assert sorted(path.name for path in location.runs.glob("*.at-work")) == ["begun.at-work", "living.at-work", "young.at-work"]

@@ -31,11 +31,9 @@ def test_the_page_has_counts_times_failures_and_what_was_mended():
     assert "it is empty" in page and "CURRENT was behind" in page
 
 
-def test_the_page_names_the_run_that_was_completed_and_no_name_of_a_file_is_markup():
-    page = report_markdown(
-        REPORT.model_copy(update={"took_over": ("the earlier run was killed",), "vanished": ("/in/`a`.pdf: gone",)})
-    )
-    assert "\n- the earlier run was killed" in page and r"- \/in\/\`a\`\.pdf\: gone" in page
+def test_the_page_has_no_name_of_a_file_as_markup():
+    page = report_markdown(REPORT.model_copy(update={"vanished": ("/in/`a`.pdf: gone",)}))
+    assert r"- \/in\/\`a\`\.pdf\: gone" in page
     assert r"| a\|b\`c \.pdf | failed | it is empty |" in page.splitlines()
 
 

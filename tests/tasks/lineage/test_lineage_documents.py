@@ -1,6 +1,5 @@
 """Documents as lineage shows them: who parsed them, which runs read them, where their nodes stand; no name of what was removed."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -13,10 +12,10 @@ from storage.records.documents import WHOLE_PAGE, identify
 from storage.runs.log import RunLog
 from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, document_histories, places_of
 from tasks.lineage.names import opened_sources, shown_parameters
-from tasks.lineage.records import Damage, Standing
+from tasks.lineage.records import Standing
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import Passage, published, written
-from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, step
+from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, small_corpus, step
 from tests.storage import worlds
 
 REPORT, PAPER, GONE = (worlds.graph(name) for name in ("report", "paper", "gone"))
@@ -25,10 +24,7 @@ NAMED = [NamedDocument(graph.document_id, f"{graph.title}.pdf") for graph in (RE
 
 @pytest.fixture
 def location(tmp_path):
-    place = worlds.corpus_in(tmp_path)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, REPORT, PAPER)
-    return place
+    return small_corpus(tmp_path)
 
 
 def told(location, *documents):
@@ -86,15 +82,6 @@ def test_of_what_was_removed_the_id_and_the_work_are_told_and_no_name_and_no_wor
     (reading,) = gone.readings
     assert {each.error for each in reading.steps} == {"", "ParseError"} == {each.error for each in reading.calls}
     assert "SECRET" not in repr(gone) and "gone.pdf" not in repr(gone) and not gone.readings[0].published
-
-
-def test_damaged_files_are_told_and_the_others_read(location):
-    ingest_run(location, REPORT)
-    cut = ingest_run(location, PAPER, run_id="2222")
-    cut.write_bytes(cut.read_bytes()[:-9])
-    (location.runs / "3333.jsonl").mkdir()
-    (report,), damaged = told(location, NAMED[0])
-    assert len(report.readings) == 1 and damaged == (Damage("2222", 1, ""), Damage("3333", 0, "Is a directory"))
 
 
 BROKEN = worlds.graph("broken")
@@ -165,30 +152,23 @@ def nodes_of(small_sources):
     return {node.id: node for record in small_sources.records for node in small_sources.snapshot.nodes(record)}
 
 
-def test_the_artifact_and_the_graph_tell_the_same(small_sources):
+@pytest.mark.parametrize("spoilt", [True, False])
+def test_the_artifact_and_the_graph_tell_the_same_and_a_spoilt_one_is_not_believed(small_sources, spoilt):
     documents, nodes = all_histories(small_sources), nodes_of(small_sources)
-    kept = places_of(small_sources, documents, [])
-    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_sources.records.values())
-    shutil.rmtree(artifacts_folder())
-    graph = places_of(small_sources, documents, list(nodes))
-    assert graph.nodes == kept.nodes and sorted(graph.readers) == sorted(kept.readers)
-    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.nodes.items())
-    assert all(place.box is None for name, place in kept.nodes.items() if nodes[name].box == WHOLE_PAGE)
-
-
-def test_a_spoilt_artifact_is_not_believed(small_sources):
-    documents = all_histories(small_sources)
-    expected = places_of(small_sources, documents, [])
+    kept, readers = places_of(small_sources, documents, [])
+    assert set(kept) == set(nodes) and len(readers) == sum(record.pages for record in small_sources.records.values())
     for path in artifacts_folder().glob("??/*"):
-        path.write_bytes(b"{}")
-    assert places_of(small_sources, documents, list(expected.nodes)) == replace(expected, readers=tuple(sorted(expected.readers)))
+        path.write_bytes(b"{}") if spoilt else path.unlink()
+    of_graph, others = places_of(small_sources, documents, list(nodes))
+    assert of_graph == kept and sorted(others) == sorted(readers)
+    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.items())
+    assert all(place.box is None for name, place in kept.items() if nodes[name].box == WHOLE_PAGE)
 
 
 def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
     location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
     with open_for_reading(location) as snapshot, opened_sources(snapshot) as small_sources:
         (node,) = nodes_of(small_sources).values()
-        found = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
-        assert {name: (place.page, place.kind) for name, place in found.nodes.items()} == {node.id: (2, "paragraph")}
-        assert [(number, parser) for _document, number, parser, _note in found.readers] == [(1, "mineru"), (2, "mineru")]
-        assert places_of(small_sources, [], []).nodes == {}
+        found, readers = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
+        assert {name: (place.page, place.kind) for name, place in found.items()} == {node.id: (2, "paragraph")}
+        assert [(number, parser) for _document, number, parser, _note in readers] == [(1, "mineru"), (2, "mineru")]

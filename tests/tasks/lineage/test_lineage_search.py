@@ -8,8 +8,8 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.runs.log import RunLog
 from storage.runs.views import opened_runs
-from tasks.lineage.search import AmbiguousLineageError, Kind, UnknownLineageError, find_named
-from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
+from tasks.lineage.search import AmbiguousLineageError, UnknownLineageError, find_named
+from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
 
@@ -19,9 +19,8 @@ ANSWER = replace(answer("report", "gone"), answer_id="0123456789abcdef" * 2)
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory):
-    location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
+    location = small_corpus(tmp_path_factory.mktemp("world"))
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, REPORT, PAPER)
         digits = replace(worlds.record(ODD), paths=("/files/deadbeef", "/copies/report.pdf"))
         corpus.publish(graphs=[ODD], records=[digits])
     ingest_run(location, REPORT, PAPER, worlds.graph("removed"))
@@ -36,32 +35,25 @@ def named_by(snapshot, asked):
         return find_named(snapshot, runs, asked)
 
 
-def found(snapshot, asked):
+@pytest.mark.parametrize(
+    ("kind", "whole", "asked"),
+    [
+        *(("document", PAPER.document_id, asked) for asked in ("paper.pdf", PAPER.document_id, PAPER.document_id[:8])),
+        ("document", ODD.document_id, "deadbeef"),
+        ("answer", ANSWER.answer_id, ANSWER.answer_id[:10]),
+        *(("run", INGEST, asked) for asked in (INGEST[:6], INGEST)),
+        *(("run", "ask-aa00bb11cc22", asked) for asked in ("aa00bb1", "ask-aa00bb1", "ask-aa00bb11cc22")),
+    ],
+)
+def test_what_is_named_by_a_file_name_or_the_beginning_of_an_id_is_found(snapshot, kind, whole, asked):
     named = named_by(snapshot, asked)
-    return named.kind, named.id
-
-
-def test_a_document_is_named_by_its_file_name_or_the_beginning_of_its_id(snapshot):
-    for asked in ("paper.pdf", PAPER.document_id, PAPER.document_id[:8]):
-        assert found(snapshot, asked) == (Kind.DOCUMENT, PAPER.document_id)
-    assert found(snapshot, "deadbeef") == (Kind.DOCUMENT, ODD.document_id), "a file may be called like an id"
-
-
-def test_an_answer_is_named_by_its_beginning_and_tells_its_run(snapshot):
-    named = named_by(snapshot, ANSWER.answer_id[:10])
-    assert (named.kind, named.id, named.run_id) == (Kind.ANSWER, ANSWER.answer_id, "ask-aa00bb11cc22")
-
-
-def test_a_run_is_named_by_six_digits_with_or_without_what_runs_that_ask_begin_with(snapshot):
-    assert found(snapshot, INGEST[:6]) == found(snapshot, INGEST) == (Kind.RUN, INGEST)
-    for asked in ("aa00bb1", "ask-aa00bb1", "ask-aa00bb11cc22"):
-        assert found(snapshot, asked) == (Kind.RUN, "ask-aa00bb11cc22")
+    assert (named.kind, named.id) == (kind, whole) and named.run_id == ("ask-aa00bb11cc22" if kind == "answer" else "")
 
 
 @pytest.mark.parametrize("name", ["gone", "removed"])
 def test_a_document_that_only_runs_or_answers_tell_of_is_found_by_its_id_and_by_no_name(snapshot, name):
     name_of = worlds.document_id(name)
-    assert found(snapshot, name_of[:9]) == (Kind.DOCUMENT, name_of)
+    assert named_by(snapshot, name_of[:9]).id == name_of
     with pytest.raises(UnknownLineageError):
         named_by(snapshot, f"{name}.pdf")
 
@@ -74,11 +66,6 @@ def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
     assert said.startswith(f"no answer, document or run {asked!r} in corpus 'default'") and said.count("; ") == 1
     assert "documents 'deadbeef', 'paper.pdf', 'report.pdf'" in said and "01234567 'How few?'" in said
     assert "ask-aa00bb99" in said and "1f2e3d4c" in said and "gone.pdf" not in said
-
-
-def test_the_nearest_name_is_suggested(snapshot):
-    with pytest.raises(UnknownLineageError, match=r"the nearest is 'report\.pdf'; name"):
-        named_by(snapshot, "repart.pdf")
 
 
 @pytest.mark.parametrize(
@@ -98,22 +85,13 @@ def test_what_names_several_is_answered_with_all_of_them(snapshot, asked, severa
 def test_where_nothing_is_the_error_says_so_and_long_lists_are_cut(tmp_path):
     location = worlds.corpus_in(tmp_path)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        corpus.publish(graphs=[], records=[])
-        with open_for_reading(location) as empty, pytest.raises(UnknownLineageError, match="documents none, newest answers none, "):
-            named_by(empty, "ffffffff")
-        corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in "abcde"])
-    with (
-        open_for_reading(location) as full,
-        pytest.raises(UnknownLineageError, match=r"'a.pdf', 'b.pdf', 'c.pdf' and 2 more, newest"),
-    ):
-        named_by(full, "ffffffff")
+        for records, said in (((), "documents none, newest answers none, "), ("abcde", "'a.pdf', 'b.pdf', 'c.pdf' and 2 more, ")):
+            corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in records])
+            with open_for_reading(location) as opened, pytest.raises(UnknownLineageError, match=said):
+                named_by(opened, "ffffffff")
 
 
-def test_what_an_evaluation_counts_by_is_no_document(snapshot, tmp_path):
-    log = RunLog(snapshot.location.runs / "2222aaaa.jsonl")
-    log.step(step("2222aaaa", "ask-batch", "e" * 64))
-    try:
-        with pytest.raises(UnknownLineageError):
-            named_by(snapshot, "e" * 12)
-    finally:
-        log.path.unlink()
+def test_what_an_evaluation_counts_by_is_no_document(snapshot):
+    RunLog(snapshot.location.runs / "2222aaaa.jsonl").step(step("2222aaaa", "ask-batch", "e" * 64))
+    with pytest.raises(UnknownLineageError):
+        named_by(snapshot, "e" * 12)

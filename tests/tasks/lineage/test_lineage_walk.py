@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.corpus.snapshot import open_for_reading
+from flows.display.lineage_tables import walk_json
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
@@ -14,24 +14,17 @@ from storage.records.documents import WHOLE_PAGE
 from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
 from tasks.ingest.removing import remove_document
-from tasks.lineage.names import opened_sources
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
-from tasks.lineage.runs import NOT_ANY_MORE
 from tasks.lineage.search import UnknownLineageError
-from tasks.lineage.walk import UNNAMED_REMOVAL, run_walk, walk
+from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
-from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
+from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, small_corpus, step, walked
 from tests.scripted_answers import Reader, read_by
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, named
 
 NAMES = ("report", "paper", "letter")
-
-
-def walked(location, asked):
-    with open_for_reading(location) as snapshot:
-        return walk(snapshot, asked)
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +39,12 @@ def asked_corpus(asked_home):
 def test_from_an_answer_one_walks_to_the_bytes_the_parser_and_the_run(asked_corpus, cheap_documents):
     location, (coast, *_) = asked_corpus
     told = walked(location, coast.answer_id[:8])
-    assert isinstance(told, AnswerWalk) and (told.answer_id, told.question) == (coast.answer_id, COAST)
-    assert (told.snapshot, told.published, told.damaged) == (coast.snapshot, coast.snapshot, ())
+    assert isinstance(told, AnswerWalk) and (told.answer.answer_id, told.answer.question) == (coast.answer_id, COAST)
+    assert (told.answer.snapshot, told.published, told.damaged) == (coast.snapshot, coast.snapshot, ())
     assert told.run.kind is RunKind.ASK and told.run.outcome == "ended" and told.run.began == coast.asked
     assert (told.steps[0].step, told.steps[-1].step, told.calls) == ("keywords", "record", ())
     assert all(step.subject == coast.answer_id for step in told.steps), "three questions share the run"
-    assert [(each.page, each.node_id) for each in told.citations] == [(each.page, each.node_id) for each in coast.citations]
+    assert [(each.page, each.node_id) for each in told.answer.citations] == [(each.page, each.node_id) for each in coast.citations]
     (strategy,) = (each for each in told.documents if each.document.name == "strategy.pptx")
     assert strategy.paths == (str(cheap_documents / "strategy.pptx"),) and strategy.parser == parser_identity()
     assert {step.step for step in strategy.readings[0].steps} >= {"parse", "structure", "analyze", "embed", "evolve"}
@@ -94,7 +87,7 @@ def test_both_directions_agree_whatever_answers_cite_read_and_rank(named_corpus,
     (named_corpus.runs / "ask-aa00bb.jsonl").unlink(missing_ok=True)
     asking_run(named_corpus, "aa00bb", answers)
     forth = {(each.document.name, kept.answer_id) for kept in answers for each in walked(named_corpus, kept.answer_id).documents}
-    back = {(f"{name}.pdf", use.answer.answer_id) for name in NAMES for use in walked(named_corpus, f"{name}.pdf").answers}
+    back = {(f"{name}.pdf", use["answer"]["answer_id"]) for name in NAMES for use in walked(named_corpus, f"{name}.pdf").answers}
     assert back == forth == expected
 
 
@@ -110,11 +103,8 @@ def test_calls_of_an_answer_are_told_with_their_prompts(tmp_path, home):
 
 @pytest.fixture
 def location(home):
-    place = worlds.corpus_in(home)
+    place = small_corpus(home, *NAMES)
     graphs = [worlds.graph(name) for name in NAMES]
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, *graphs)
-        corpus.index()
     ingest_run(place, *graphs, paths=["/files/report.pdf", "/files/paper.pdf"])
     asking_run(place, "aa00bb", [answer("report", "paper")], documents=["paper.pdf"])
     return place
@@ -125,11 +115,11 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
     gone = worlds.document_id("paper")
     kept = answer("report", "paper").answer_id
     walks = [walked(location, asked) for asked in (kept, "report.pdf", gone[:8], "ask-aa00bb", "1f2e3d4c")]
-    told = "".join(repr(asdict(each)) for each in walks)
+    told = "".join(repr(walk_json(each)) for each in walks)
     assert "paper.pdf" not in told and "words of paper" not in told and "heading of paper" not in told and "SECRET" not in told
     of_answer, _, of_gone, of_asking, of_ingest = walks
-    assert UNNAMED_REMOVAL in of_answer.notes and of_answer.documents[1].standing is Standing.GONE
-    assert isinstance(of_gone, DocumentWalk) and [use.cited_pages for use in of_gone.answers] == [(2,)]
+    assert UNNAMED_REMOVAL in of_answer.answer.notes and of_answer.documents[1].standing is Standing.GONE
+    assert isinstance(of_gone, DocumentWalk) and [use["cited_pages"] for use in of_gone.answers] == [[2]]
     assert of_gone.document.readings[0].steps, "which run read it is no word of it"
     assert of_asking.parameters["documents_of_nothing_published"] == 1 == of_ingest.parameters["paths_of_nothing_published"]
     with pytest.raises(UnknownLineageError):
@@ -139,7 +129,7 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
 def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
     told = walked(location, answer("report", "paper").answer_id)
     assert [(node.kind, node.page) for path in told.paths for node in path.nodes] == [("", 0), ("", 0)]
-    assert told.citations[0].document == named("report") and told.scope["documents"] == []
+    assert told.answer.citations[0].document == named("report") and told.answer.scope["documents"] == []
 
 
 def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
@@ -162,12 +152,7 @@ def of_earlier(kept):
 
 @pytest.fixture
 def quiet(tmp_path):
-    """A corpus of two documents that nobody asked or remembers."""
-    place = worlds.corpus_in(tmp_path)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, worlds.graph("report"), worlds.graph("paper"))
-        corpus.index()
-    return place
+    return small_corpus(tmp_path)
 
 
 def test_an_answer_that_cites_or_read_a_document_is_listed_with_the_pages_the_newest_first(quiet):
@@ -177,14 +162,14 @@ def test_an_answer_that_cites_or_read_a_document_is_listed_with_the_pages_the_ne
     asking_run(quiet, "aa00bb", [both, read, ranked, of_earlier(both)])
     found = walked(quiet, "report.pdf")
     assert [each.document for each in found.earlier] == [EARLIER]
-    uses = [(use.answer.answer_id, use.document_id, use.cited_pages, use.read_pages) for use in found.answers]
-    assert uses[0] == (read.answer_id, REPORT.document_id, (), (2,))
-    assert sorted(uses[1:]) == sorted([(both.answer_id, REPORT.document_id, (2,), (2,)), ("e" * 32, EARLIER.id, (7,), ())]), (
+    uses = [(use["answer"]["answer_id"], use["document_id"], use["cited_pages"], use["read_pages"]) for use in found.answers]
+    assert uses[0] == (read.answer_id, REPORT.document_id, [], [2])
+    assert sorted(uses[1:]) == sorted([(both.answer_id, REPORT.document_id, [2], [2]), ("e" * 32, EARLIER.id, [7], [])]), (
         "an answer that only ranked a page did not use it"
     )
     earlier = walked(quiet, EARLIER.id)
     assert (earlier.document.document, earlier.document.standing, earlier.earlier) == (EARLIER, Standing.REPLACED, ())
-    assert [(use.document_id, use.cited_pages) for use in earlier.answers] == [(EARLIER.id, (7,))]
+    assert [(use["document_id"], use["cited_pages"]) for use in earlier.answers] == [(EARLIER.id, [7])]
 
 
 def test_another_published_document_of_the_same_name_is_no_earlier_content(quiet):
@@ -197,46 +182,42 @@ def test_another_published_document_of_the_same_name_is_no_earlier_content(quiet
     assert walked(quiet, REPORT.document_id).answers == () and len(walked(quiet, copy.id).answers) == 1
 
 
-def test_damaged_files_of_asking_are_named_whether_or_not_they_name_the_document(quiet):
+def test_damaged_files_are_named_whether_or_not_they_name_the_document(quiet):
     asking_run(quiet, "aa00bb", [answer("report")])
     for name, kept in (("bb", answer("paper")), ("cc", answer("report"))):
         path = asking_run(quiet, name, [kept])
         path.write_bytes(path.read_bytes()[:-9])
     (quiet.runs / "ask-dd.jsonl").mkdir()
+    (quiet.runs / "3333.jsonl").mkdir()
     found = walked(quiet, "report.pdf")
-    assert found.damaged == (Damage("ask-bb", 1, ""), Damage("ask-cc", 1, ""), Damage("ask-dd", 0, "Is a directory"))
-    assert sorted(use.answer.run_id for use in found.answers) == ["ask-aa00bb", "ask-cc"]
-
-
-def run_of(quiet, run_id):
-    with open_for_reading(quiet) as snapshot, opened_sources(snapshot) as sources:
-        return run_walk(sources, run_id)
+    unread = (Damage("3333", 0, "Is a directory"), Damage("ask-bb", 1, ""), Damage("ask-cc", 1, ""))
+    assert found.damaged == (*unread, Damage("ask-dd", 0, "Is a directory"))
+    assert sorted(use["answer"]["run_id"] for use in found.answers) == ["ask-aa00bb", "ask-cc"]
 
 
 def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no_word(quiet):
     path = ingest_run(quiet, REPORT, GONE, paths=["/files/report.pdf", "/files/gone.pdf"])
     for graph in (REPORT, GONE):
         RunLog(path).step(step(INGEST, "parse", graph.document_id, error=f"ParseError: {graph.title}.pdf is torn"))
-    walk = run_of(quiet, INGEST)
+    walk = walked(quiet, INGEST)
     assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
     assert walk.documents == (
         DocumentInRun(named("report"), True),
-        DocumentInRun(NamedDocument(GONE.document_id, ""), False, NOT_ANY_MORE),
+        DocumentInRun(NamedDocument(GONE.document_id, ""), False, UNPUBLISHED),
     )
-    assert [(each.step, each.times, each.attempts, each.failed) for each in walk.steps] == [
-        ("parse", 4, 2, 2), ("publish", 1, 1, 0), ("evolve", 2, 1, 0),
-    ]  # fmt: skip
+    summed = [(each["step"], each["times"], each["failed"]) for each in walk.steps]
+    assert summed == [("parse", 4, 2), ("publish", 1, 0), ("evolve", 2, 0)]
     assert [each.error for each in walk.failed] == ["ParseError: report.pdf is torn", "ParseError"]
-    assert walk.calls[0].outcomes == {"ok": 2} and walk.parameters["paths_of_nothing_published"] == 1
+    assert walk.calls[0]["outcomes"] == {"ok": 2} and walk.parameters["paths_of_nothing_published"] == 1
     assert "gone.pdf" not in repr(asdict(walk)) and walk.settings["reading"]
 
 
 def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(quiet):
-    log = RunLog(quiet.runs / "r1.jsonl")
-    log.begin(run_id="r1", parameters={"what": "probe"}, settings={}, code_version="1")
-    log.step(step("r1", "ask-batch", "b" * 64, error="ChatEndedError: the server is gone"))
+    log = RunLog(quiet.runs / "0123456789ab.jsonl")
+    log.begin(run_id="0123456789ab", parameters={"what": "probe"}, settings={}, code_version="1")
+    log.step(step("0123456789ab", "ask-batch", "b" * 64, error="ChatEndedError: the server is gone"))
     log.call(call("c" * 64) | {"answer_id": "d" * 32})
-    walk = run_of(quiet, "r1")
+    walk = walked(quiet, "0123456789ab")
     assert (walk.run.kind, walk.documents, walk.answers) == (RunKind.EVALUATE, (), ())
     assert walk.run.outcome == "killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
 
@@ -246,7 +227,7 @@ def test_of_a_run_cut_anywhere_the_rest_is_told(quiet):
     data = path.read_bytes()
     for cut in range(0, len(data), 97):
         path.write_bytes(data[:cut])
-        walk = run_of(quiet, "ask-aa00bb")
+        walk = walked(quiet, "ask-aa00bb")
         torn = cut > 0 and data[cut - 1 : cut] != b"\n" and data[cut : cut + 1] != b"\n"
         assert walk.damaged == ((Damage("ask-aa00bb", 1, ""),) if torn else ())
         assert (walk.run.outcome, walk.run.snapshot) == ("killed", None)

@@ -108,7 +108,6 @@ def test_a_line_has_only_the_kind_of_an_error_for_its_words_may_quote_a_document
         (worlds.RUN_BEGAN, logging.INFO),
         (worlds.RUN_ENDED, logging.INFO),
         (worlds.RUN_BROKE, logging.ERROR),
-        (worlds.RUN_KILLED, logging.ERROR),
         (worlds.step(), logging.INFO),
         (worlds.step("OSError: x"), logging.WARNING),
         (worlds.step("StoppedError: "), logging.INFO),

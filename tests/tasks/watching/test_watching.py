@@ -9,7 +9,7 @@ from storage.records.answers import AnswerStatus
 from tasks.events import QuestionBegan, QueueSeen, emit, subscribed
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
-from tasks.watching.watching import flow_at_work, log_to_prefect, shown_in_prefect, watched, watched_question, watched_run
+from tasks.watching.watching import flow_at_work, shown_in_prefect, watched, watched_question, watched_run
 from tests.listening import free_port
 from tests.tasks import event_worlds as worlds
 
@@ -99,5 +99,4 @@ def test_without_a_run_at_work_nothing_is_logged_to_prefect(caplog):
 
     with shown_in_prefect("r1"):
         emit(worlds.ended("failed", "cut"))
-        log_to_prefect("something")
     assert flow_at_work() == "ask" and caplog.records == []
