@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage.catalog.in_use import corpora_in, delete_files, is_older
+from storage.catalog.in_use import corpora_in
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import AgedOut
+from storage.cleaning.removing import CleanedUp
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import CorpusWriter
 from storage.errors import Finding
-from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, reports_folder
-from storage.runs.answers import answer_ids
-from tasks.ingest.publishing import CleanedUp, look_after
+from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
+from tasks.ingest.publishing import look_after
 from tasks.step import OFTEN, StepKey, step
 from tasks.watching.markdown import as_text, table_row
 
@@ -42,35 +41,6 @@ def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
         if name not in there:
             raise unknown_corpus(corpus_location(name), "name none to look after all")
     return tuple(location for name, location in there.items() if name in request.corpora or not request.corpora)
-
-
-PAGE = ".html"
-
-
-class AgedOut(BaseModel):
-    """How many files went: pages of answers that no corpus keeps, and results kept by Prefect."""
-
-    model_config = ConfigDict(frozen=True)
-
-    reports: int = 0
-    results: int = 0
-    bytes_freed: int = 0
-
-
-def age_out() -> AgedOut:
-    """Delete what is older than a month and no answer's that a corpus of this home keeps; return what went."""
-    before = time.time() - KEEP_UNNAMED_SECONDS
-    old = list(_older(reports_folder(), before))
-    pages = [path for path in old if path.suffix == PAGE]
-    kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
-    reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
-    results, of_results = delete_files(path for path in old if path.suffix != PAGE)
-    return AgedOut(reports=len(reports), results=len(results), bytes_freed=of_reports + of_results)
-
-
-def _older(folder: Path, before: float) -> Iterator[Path]:
-    if folder.is_dir():
-        yield from (path for path in folder.iterdir() if path.is_file() and is_older(path, before))
 
 
 class Maintenance(BaseModel):

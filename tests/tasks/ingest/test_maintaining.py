@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from storage.artifacts import ArtifactStore
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import AgedOut, age_out
 from storage.corpus.snapshot import UnknownCorpusError
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
 from storage.locations import corpus_location, reports_folder
@@ -17,10 +18,8 @@ from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run
 from tasks.ingest.maintenance import (
-    AgedOut,
     MaintainRequest,
     Maintenance,
-    age_out,
     corpora_to_maintain,
     doctor,
     maintenance,

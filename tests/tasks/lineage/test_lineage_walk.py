@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
@@ -13,7 +14,6 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
 from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
-from tasks.ingest.removing import remove_document
 from tasks.lineage.names import opened_sources
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
 from tasks.lineage.runs import NOT_ANY_MORE

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from storage import artifacts
-from storage.runs import erasing, log
+from storage.cleaning import erasing
+from storage.cleaning.erasing import documents_in_answers, erase_quotes
+from storage.runs import log
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
-from storage.runs.erasing import documents_in_answers, erase_quotes
 from storage.runs.log import asking_files
 from storage.runs.views import read_run
 from storage.system import DiskFullError
