@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from storage.catalog.catalog import CatalogDamagedError, opened, read_documents
-from storage.catalog.current import CurrentDamagedError, forget_asked, snapshot_numbers, snapshot_path
+from storage.catalog.catalog import CatalogDamagedError, documents_in
+from storage.catalog.current import forget_asked, snapshot_numbers, snapshot_path
 from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning.erasing import documents_in_answers
 from storage.cleaning.files import KEEP_SECONDS
@@ -15,9 +15,8 @@ from storage.cleaning.garbage import Garbage, collect
 from storage.cleaning.owners import forget, forget_questions, forget_replies, forget_reports, forget_uploads
 from storage.cleaning.snapshots import wait_for_readers
 from storage.codec import storable
-from storage.corpus.snapshot import Snapshot, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
+from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
-from storage.graph.store import GraphDamagedError
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
 from storage.lock import locked
 from storage.object_address import is_address
@@ -196,13 +195,12 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     gone, and its folder goes last: what a kill left is finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and
     does nothing then.
     """
-    documents = _shown_documents(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "see them all with `flowreader corpora list`")
     with locked(location.lock, wait_seconds=LOCK_SECONDS):
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
-        known = _documents_known(location)
+        known, documents = _documents_known(location)
         forget_replies(location, known)
         forget_reports(location.home, known)
         forget_questions(location)
@@ -215,18 +213,14 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
-def _documents_known(location: CorpusLocation) -> set[str]:
-    """Return the ids of all documents that the corpus's snapshots, answers or removals name, as far as they can be read."""
-    known = {document.id for document in documents_in_answers(location)} | noted_removals(location).paths.keys()
+def _documents_known(location: CorpusLocation) -> tuple[set[str], int]:
+    """Return the ids of all documents that snapshots, answers or removals name, and how many the newest snapshot has.
+
+    What is damaged names none.
+    """
+    known, shown = {document.id for document in documents_in_answers(location)} | noted_removals(location).paths.keys(), 0
     for number in snapshot_numbers(location):
-        with suppress(CatalogDamagedError), opened(snapshot_path(location, number), read_only=True) as connection:
-            known |= {record.id for record in read_documents(connection)}
-    return known
-
-
-def _shown_documents(location: CorpusLocation) -> int:
-    try:
-        with open_for_reading(location) as snapshot:
-            return len(snapshot.documents())
-    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, GraphDamagedError):
-        return 0
+        with suppress(CatalogDamagedError):
+            records = documents_in(snapshot_path(location, number), read_only=True)
+            known, shown = known | {record.id for record in records}, len(records)
+    return known, shown

@@ -18,7 +18,7 @@ from storage.errors import Finding
 from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
 from tasks.ingest.publishing import look_after
 from tasks.step import OFTEN, StepKey, step
-from tasks.watching.markdown import as_text, table_row
+from tasks.watching.markdown import as_text
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
 
@@ -95,18 +95,27 @@ def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
         return ()
 
 
-COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased")
-
-
 def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = None) -> str:
-    """Return a table of the corpora, what the home lost by age, and what was mended, postponed and found, each with its remedy."""
-    lines = ["# Maintenance", "", summary(done), ""]
-    if done:
-        lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|"]
-        lines += [table_row(_cells(one)) for one in done]
+    """Return how each corpus is, what was mended, postponed and found with its remedy, and what the home lost by age."""
+    lines = [f"# Maintenance\n\n{summary(done)}\n", *(line for one in done for line in _lines(one))]
     if aged is not None:
         lines += ["", as_text(summary_of_age(aged))]
-    return "\n".join([*lines, *(line for one in done for line in _details(one))]) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+def _lines(one: Maintenance) -> Iterator[str]:
+    outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
+    deleted = (
+        f"{one.artifacts_deleted:,} files deleted, {one.bytes_freed:,} bytes, and the quotes in {one.answers_erased:,} answers"
+    )
+    yield f"- **{as_text(one.corpus)}**: {as_text(outcome)}" + ("" if one.skipped else f"; {as_text(deleted)}")
+    details = [
+        *(f"mended: {message}" for message in one.mended),
+        *one.killed,
+        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
+        *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
+    ]
+    yield from (f"  - {as_text(line)}" for line in details)
 
 
 def summary(done: Sequence[Maintenance]) -> str:
@@ -127,21 +136,3 @@ def summary_of_age(aged: AgedOut) -> str:
 
 def _findings(count: int) -> str:
     return "1 finding" if count == 1 else f"{count} findings"
-
-
-def _cells(one: Maintenance) -> tuple[str, ...]:
-    outcome = "skipped" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
-    counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased)
-    return one.corpus, outcome, *(f"{count:,}" for count in counts)
-
-
-def _details(one: Maintenance) -> Iterator[str]:
-    lines = [
-        *([f"skipped: {one.skipped}"] if one.skipped else []),
-        *(f"mended: {message}" for message in one.mended),
-        *one.killed,
-        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
-        *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
-    ]
-    if lines:
-        yield from ("", f"## {as_text(one.corpus)}", "", *(f"- {as_text(line)}" for line in lines))

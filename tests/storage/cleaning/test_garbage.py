@@ -1,15 +1,12 @@
 import os
-import threading
 import time
 
 import pytest
 
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.catalog.in_use import paths_in_use
-from storage.cleaning import snapshots
 from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
 from storage.cleaning.garbage import Garbage, collect
-from storage.cleaning.snapshots import wait_for_readers
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
 from storage.memo import kept_steps
@@ -182,50 +179,6 @@ def test_an_empty_corpus_can_be_purged(place):
         corpus.publish(removed=[secret.document_id])
         corpus.purge(wait_seconds=0)
     assert words_in(place.folder, b"zanzibar") == []
-
-
-def test_clean_up_can_wait_for_readers(place, monkeypatch):
-    ready, waited_for, drop = threading.Event(), threading.Event(), snapshots.drop_snapshot
-
-    def dropped(*arguments):
-        gone = drop(*arguments)
-        if not gone:
-            waited_for.set()
-        return gone
-
-    def read():
-        with open_for_reading(place):
-            ready.set()
-            waited_for.wait(20)
-
-    monkeypatch.setattr(snapshots, "drop_snapshot", dropped)
-
-    with writing(place) as corpus:
-        publish(corpus, REPORT)
-        reader = threading.Thread(target=read)
-        reader.start()
-        ready.wait()
-        corpus.publish(removed=[REPORT.document_id])
-        assert corpus.tidy(keep_seconds=0, wait_seconds=30) == ()
-        reader.join()
-
-
-def test_clean_up_does_not_wait_for_ever(place):
-    with writing(place) as corpus:
-        publish(corpus, REPORT)
-        with open_for_reading(place) as reader:
-            corpus.publish(removed=[REPORT.document_id])
-            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1) == (reader.number,)
-
-
-def test_readers_are_waited_for_as_long_as_is_said(place):
-    with writing(place) as corpus:
-        publish(corpus, REPORT)
-    with open_for_reading(place):
-        began = time.monotonic()
-        wait_for_readers(place, wait_seconds=0.3)
-        assert time.monotonic() - began >= 0.3
-    wait_for_readers(place, wait_seconds=600)
 
 
 def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path, memo):

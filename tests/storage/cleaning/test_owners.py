@@ -3,13 +3,10 @@
 from pathlib import Path
 
 from storage.catalog.current import snapshot_path
-from storage.cleaning.owners import forget, forget_questions, forget_replies, forget_reports, forget_uploads
+from storage.cleaning.owners import forget_replies, forget_reports, forget_uploads
 from storage.locations import calls_folder, corpus_location, reports_folder, uploads_folder
-from storage.memo import asked_steps
 from storage.records.documents import identify
-from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache
-from tests.storage.cleaning.removal_worlds import keep_words
 from tests.storage.worlds import corpus_in, graph, publish, writing
 
 REPORT, PAPER = graph("report"), graph("paper")
@@ -22,23 +19,6 @@ def test_only_reports_that_show_a_gone_document_go(home):
         (reports_folder() / name).write_text(f"before {text} after")
     forget_reports(home, {REPORT.document_id})
     assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
-
-
-def test_what_evaluations_asked_and_models_replied_to_questions_goes(tmp_path):
-    place = corpus_in(tmp_path)
-    keep_words(place, "report")
-    forget_questions(place)
-    assert AskedQuestions(place.evaluations).recall(identify("flow")) == {}
-    assert CallCache(calls_folder(tmp_path)).subjects() == [REPORT.document_id]
-
-
-def test_what_is_kept_of_questions_goes_with_any_document_that_is_gone(tmp_path):
-    place = corpus_in(tmp_path)
-    asked_steps(place, 3).artifacts.put(b"words of report")
-    forget(place, ())
-    assert any(path.is_file() for path in place.asked.rglob("*"))
-    forget(place, [PAPER.document_id])
-    assert not place.asked.exists()
 
 
 def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_is_damaged(tmp_path):
