@@ -105,9 +105,8 @@ def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = Non
 
 def _lines(one: Maintenance) -> Iterator[str]:
     outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
-    deleted = (
-        f"{one.artifacts_deleted:,} files deleted, {one.bytes_freed:,} bytes, and the quotes in {one.answers_erased:,} answers"
-    )
+    files = f"{one.artifacts_deleted:,} files deleted ({one.bytes_freed:,} bytes)"
+    deleted = f"{files}, and the quotes in {one.answers_erased:,} answers"
     yield f"- **{as_text(one.corpus)}**: {as_text(outcome)}" + ("" if one.skipped else f"; {as_text(deleted)}")
     details = [
         *(f"mended: {message}" for message in one.mended),

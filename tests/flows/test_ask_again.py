@@ -124,7 +124,7 @@ def test_what_is_kept_goes_with_its_snapshot(location, monkeypatch):
     kept = location.asked_of(answer.snapshot)
     publish(location, "report")
     assert kept.is_dir(), "a snapshot that is young stays"
-    monkeypatch.setattr("tasks.ingest.publishing.KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("storage.cleaning.removing.KEEP_SECONDS", 0.0)
     with open_for_reading(location):
         # Nobody reads the first snapshot any more; the second is held.
         publish(location, "paper")
