@@ -28,8 +28,8 @@ from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
 from storage.system import check_writable
-from tasks.finding.copies import copies_in_use
 from tasks.finding.files import Discovery
+from tasks.finding.mirror import copies_in_use
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.batches import as_they_finish
 from tasks.ingest.keys import Tools

@@ -16,6 +16,7 @@ from flows.prefect_runs.interruption import ending_in_order
 from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
 from storage.catalog.catalog import StoreVersionError
 from storage.catalog.current import PulledError
+from storage.cleaning.garbage import age_out
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
@@ -27,7 +28,6 @@ from storage.system import check_writable
 from tasks.ingest.maintenance import (
     MaintainRequest,
     Maintenance,
-    age_out,
     corpora_to_maintain,
     doctor,
     maintenance,

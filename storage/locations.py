@@ -35,9 +35,9 @@ def steps_folder(of: Path | None = None) -> Path:
     return (of or home()) / "steps"
 
 
-def pictures_folder() -> Path:
+def pictures_folder(of: Path | None = None) -> Path:
     """Return the folder that remembers the words that OCR found, by the picture's hash."""
-    return home() / "words"
+    return (of or home()) / "words"
 
 
 def calls_folder(of: Path | None = None) -> Path:
@@ -66,7 +66,7 @@ def reports_folder(of: Path | None = None) -> Path:
 
 
 def mirrors_folder(of: Path | None = None) -> Path:
-    """Return the folder of copies of what lies in object stores, in a folder for each address that is read."""
+    """Return the folder of copies of what lies in object stores."""
     return (of or home()) / "mirrors"
 
 

@@ -43,14 +43,14 @@ tasks.algorithms.layout
 tasks.algorithms.text
 tasks.algorithms
 tasks.settings tasks.progress tasks.address
+storage.corpus.transfer storage.cleaning.removing
 storage.corpus
-storage.forgetting
-storage.forgetting
+storage.cleaning
 storage.runs storage.evaluations
 storage.catalog
 storage.graph storage.memo
 storage.artifacts
-storage.object_client
+storage.object_client storage.object_copies
 storage.codec storage.locations
 storage.lock storage.object_address storage.system storage.records
 storage.errors

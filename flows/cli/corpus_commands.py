@@ -54,7 +54,7 @@ def documents_show(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
-    from tasks.ingest.removing import remove_document
+    from storage.cleaning.removing import remove_document
 
     receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
     if output.as_json:
@@ -103,7 +103,7 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
-    from tasks.ingest.removing import remove_corpus
+    from storage.cleaning.removing import remove_corpus
 
     removed = remove_corpus(corpus_location(arguments.name))
     if output.as_json:

@@ -22,7 +22,7 @@ from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves
 
 if TYPE_CHECKING:
-    from tasks.ingest.removing import Receipt
+    from storage.cleaning.removing import Receipt
     from tasks.models.checkup_of_servers import Checkup
 
 SKIPPED_SHOWN = 20

@@ -20,9 +20,9 @@ from flows.display.output import CommandError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
 from flows.service.paths import from_root
+from storage.cleaning.owners import forget_uploads
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
-from storage.forgetting import forget_uploads
 from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentRecord, DocumentState
 from tasks.finding.plan import lies_below

@@ -27,14 +27,14 @@ from storage.catalog.current import (
     snapshot_numbers,
     snapshot_path,
 )
-from storage.catalog.in_use import KEEP_SECONDS
-from storage.catalog.removals import note_removals, noted_removals, removal_of
+from storage.catalog.removals import note_removals, noted_removals
+from storage.cleaning.files import KEEP_SECONDS
+from storage.cleaning.garbage import collect
+from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import unknown_corpus
-from storage.corpus.tidying import collect
 from storage.errors import ExpectedError
-from storage.forgetting import forget_told
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
@@ -323,12 +323,12 @@ def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> 
     present, paths = {record.id for record in documents}, {path for record in documents for path in record.paths}
     earlier = catalog.documents_in(snapshot_path(location, before.current.snapshot), read_only=True) if before else []
     # A document whose path now holds another content was replaced, not removed: answers from it stay.
-    gone = [old for old in earlier if old.id not in present and paths.isdisjoint(old.paths)]
+    gone = {old.id: old.paths for old in earlier if old.id not in present and paths.isdisjoint(old.paths)}
     if gone:
-        note_removals(location, map(removal_of, gone))
+        note_removals(location, gone)
     write_durably(list_of(location, pushed.current.snapshot), to_json(pushed))
     write_durably(location.current, to_json(pushed.current))
-    forget_told(location, {removal.document_id for removal in noted_removals(location)} - present)
+    forget(location, noted_removals(location).paths.keys() - present)
 
 
 def tidy_up(location: CorpusLocation, current: Current) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from storage.catalog import catalog
 from storage.catalog.catalog import Change
 from storage.catalog.current import release, require_own
+from storage.cleaning.snapshots import tidy
 from storage.corpus.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
-from storage.corpus.tidying import tidy
 from storage.graph.adjacency_files import keep_adjacency
 from storage.graph.checks import GraphError, check_graph
 from storage.graph.filters import Column, one_of
@@ -17,7 +17,6 @@ from storage.graph.tables import TableName, graph_tables, vectors_of
 from storage.locations import CorpusLocation
 from storage.lock import WriterLock, locked
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
-from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable, full_disk_explained, require_room
 
 ROOM_FACTOR = 2
@@ -109,7 +108,6 @@ class CorpusWriter:
     def purge(self, *, wait_seconds: float) -> tuple[int, ...]:
         """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
 
-        What evaluations asked goes last: an evaluation of an older snapshot keeps some until it lets go.
         Return the older snapshots that stay; where none does, no file of the corpus holds a word of a removed document any more.
         """
         with full_disk_explained(self.location.folder, 0):
@@ -118,9 +116,7 @@ class CorpusWriter:
             for old in self.location.set_aside:
                 old.unlink()
             self._commit_kept(self._graph.rewrite())
-        kept = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
-        AskedQuestions(self.location.evaluations).forget()
-        return kept
+        return self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
 
     def _commit_kept(self, versions: dict[str, int]) -> int:
         """Publish tables that were put in order, with their adjacency."""

@@ -79,7 +79,7 @@ def _kept_answers(
     runs: Runs, location: CorpusLocation, present: Collection[str], condition: str, **parameters: str
 ) -> list[Answer]:
     """Return the answers that meet a condition in SQL, the newest first."""
-    gone = {removal.document_id for removal in noted_removals(location)}.difference(present)
+    gone = noted_removals(location).paths.keys() - set(present)
     found = []
     for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
         with suppress(CodecError):

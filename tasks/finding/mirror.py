@@ -1,15 +1,18 @@
-"""Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
+"""Finding documents in object stores: our copies are brought up to date, and found as files in folders are."""
 
+import fcntl
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from storage.artifacts import written_durably
-from storage.forgetting import LOCK
-from storage.object_address import StoreAddress, store_address
+from storage.locations import home, mirrors_folder
+from storage.lock import taken
+from storage.object_address import StoreAddress, is_address, store_address
 from storage.object_client import (
     ABSENT,
     ATTEMPTS,
@@ -21,12 +24,13 @@ from storage.object_client import (
     make_client,
     remedy_for,
 )
+from storage.object_copies import LOCK, all_copies, copies_lock, copy_name, copy_sign, sign_of
 from storage.records.documents import SkippedFile, SourceFile
 from storage.system import full_disk_explained, require_room
-from tasks.finding.copies import copies_in_use, copy_name, updating
 from tasks.finding.files import UNREADABLE, Discovery, hash_file, is_wanted
 from tasks.progress import StoppedError, stop_requested
 
+POLL_SECONDS = 0.1
 FETCHED_AT_ONCE = 8
 """A store answers in some 30 ms; more at once gains little on one machine's line."""
 CHANGED = "it changed while it was fetched; the next ingest reads it"
@@ -42,6 +46,26 @@ class Ahead:
 
 
 Announce = Callable[[Ahead], None]
+
+
+@contextmanager
+def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
+    """Have all copies stay while the block runs, where one of the sources is an address; StoppedError where the user asks."""
+    if not any(map(is_address, sources)):
+        yield
+        return
+    with _held(LOCK, fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def _held(lock: str, kind: int) -> Iterator[None]:
+    with copies_lock(home(), lock) as descriptor:
+        while not taken(descriptor, kind):
+            if stop_requested():
+                raise StoppedError
+            threading.Event().wait(POLL_SECONDS)
+        yield
 
 
 def discover_objects(
@@ -79,11 +103,13 @@ def discover_objects(
 def _mirrored(
     address: StoreAddress, *, wanted: Callable[[str], bool], most_bytes: int, announce: Announce
 ) -> dict[str, tuple[Path, str] | None]:
-    """Bring the mirror up to date; return by how it is shown the copy of each object, and why there is none, "" where there is.
+    """Bring the copies up to date; return by how it is shown the copy of each object, and why there is none, "" where there is.
 
-    None stands for one that `wanted` does not take, which gets what globs match. The caller keeps the mirrors in use.
+    None stands for one that `wanted` does not take, which gets what globs match. A second run of the address waits, and then finds
+    what the first one fetched. The caller keeps the copies in use.
     """
-    with updating(address) as folder:
+    folder = mirrors_folder()
+    with _held(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
         objects = _listed(address)
         names = {each: StoreAddress(address.bucket, each.key) for each in objects}
         copies = {each: folder / copy_name(name, each.tag) for each, name in names.items()}
@@ -96,9 +122,11 @@ def _mirrored(
         }
         if missing:
             reasons |= _fetch(address, missing, folder, announce)
-        # What vanished or changed goes, and what a killed run left half written.
-        for entry in set(folder.iterdir()).difference(copies.values(), [folder / LOCK]):
-            entry.unlink(missing_ok=True)
+        found = {copy_sign(name.shown) for name in names.values()}
+        for path in set(all_copies(home())).difference(copies.values()):
+            # An object has one copy, that of its bytes as they are now.
+            if sign_of(path) in found:
+                path.unlink(missing_ok=True)
     shown = {name.shown: (copies[each], reasons[each]) if each in chosen else None for each, name in names.items()}
     return dict(sorted(shown.items()))
 

@@ -4,9 +4,10 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from storage.locations import home
 from storage.object_address import is_address
+from storage.object_copies import newest_copy
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
-from tasks.finding.copies import copy_in_mirrors
 from tasks.models.ocr import ocr_identity
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ingest import IngestSettings
@@ -253,7 +254,8 @@ def real_path(shown: str) -> str | None:
     What is shown by an address has its copy's path.
     """
     if is_address(shown):
-        return copy_in_mirrors(shown)
+        copy = newest_copy(shown, home())
+        return str(copy) if copy else None
     if os.path.lexists(shown):
         return shown
     folder, _, name = shown.rpartition("/")

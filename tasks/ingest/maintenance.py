@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage.catalog.in_use import corpora_in, delete_files, is_older
+from storage.catalog.in_use import corpora_in
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import AgedOut
+from storage.cleaning.removing import CleanedUp
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import CorpusWriter
 from storage.errors import Finding
-from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, reports_folder
-from storage.runs.answers import answer_ids
-from tasks.ingest.publishing import CleanedUp, look_after
+from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
+from tasks.ingest.publishing import look_after
 from tasks.step import OFTEN, StepKey, step
-from tasks.watching.markdown import as_text, table_row
+from tasks.watching.markdown import as_text
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
 
@@ -42,35 +41,6 @@ def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
         if name not in there:
             raise unknown_corpus(corpus_location(name), "name none to look after all")
     return tuple(location for name, location in there.items() if name in request.corpora or not request.corpora)
-
-
-PAGE = ".html"
-
-
-class AgedOut(BaseModel):
-    """How many files went: pages of answers that no corpus keeps, and results kept by Prefect."""
-
-    model_config = ConfigDict(frozen=True)
-
-    reports: int = 0
-    results: int = 0
-    bytes_freed: int = 0
-
-
-def age_out() -> AgedOut:
-    """Delete what is older than a month and no answer's that a corpus of this home keeps; return what went."""
-    before = time.time() - KEEP_UNNAMED_SECONDS
-    old = list(_older(reports_folder(), before))
-    pages = [path for path in old if path.suffix == PAGE]
-    kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
-    reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
-    results, of_results = delete_files(path for path in old if path.suffix != PAGE)
-    return AgedOut(reports=len(reports), results=len(results), bytes_freed=of_reports + of_results)
-
-
-def _older(folder: Path, before: float) -> Iterator[Path]:
-    if folder.is_dir():
-        yield from (path for path in folder.iterdir() if path.is_file() and is_older(path, before))
 
 
 class Maintenance(BaseModel):
@@ -125,18 +95,26 @@ def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
         return ()
 
 
-COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased")
-
-
 def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = None) -> str:
-    """Return a table of the corpora, what the home lost by age, and what was mended, postponed and found, each with its remedy."""
-    lines = ["# Maintenance", "", summary(done), ""]
-    if done:
-        lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|"]
-        lines += [table_row(_cells(one)) for one in done]
+    """Return how each corpus is, what was mended, postponed and found with its remedy, and what the home lost by age."""
+    lines = [f"# Maintenance\n\n{summary(done)}\n", *(line for one in done for line in _lines(one))]
     if aged is not None:
         lines += ["", as_text(summary_of_age(aged))]
-    return "\n".join([*lines, *(line for one in done for line in _details(one))]) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+def _lines(one: Maintenance) -> Iterator[str]:
+    outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
+    files = f"{one.artifacts_deleted:,} files deleted ({one.bytes_freed:,} bytes)"
+    deleted = f"{files}, and the quotes in {one.answers_erased:,} answers"
+    yield f"- **{as_text(one.corpus)}**: {as_text(outcome)}" + ("" if one.skipped else f"; {as_text(deleted)}")
+    details = [
+        *(f"mended: {message}" for message in one.mended),
+        *one.killed,
+        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
+        *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
+    ]
+    yield from (f"  - {as_text(line)}" for line in details)
 
 
 def summary(done: Sequence[Maintenance]) -> str:
@@ -157,21 +135,3 @@ def summary_of_age(aged: AgedOut) -> str:
 
 def _findings(count: int) -> str:
     return "1 finding" if count == 1 else f"{count} findings"
-
-
-def _cells(one: Maintenance) -> tuple[str, ...]:
-    outcome = "skipped" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
-    counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased)
-    return one.corpus, outcome, *(f"{count:,}" for count in counts)
-
-
-def _details(one: Maintenance) -> Iterator[str]:
-    lines = [
-        *([f"skipped: {one.skipped}"] if one.skipped else []),
-        *(f"mended: {message}" for message in one.mended),
-        *one.killed,
-        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
-        *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
-    ]
-    if lines:
-        yield from ("", f"## {as_text(one.corpus)}", "", *(f"- {as_text(line)}" for line in lines))

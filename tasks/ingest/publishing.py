@@ -1,34 +1,23 @@
 """Publishing what finished: link it with what is there, and commit both at once."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from storage.artifacts import kept_artifacts
-from storage.catalog.current import forget_asked
-from storage.catalog.in_use import KEEP_SECONDS
-from storage.catalog.removals import first_removal, noted_removals
+from storage.cleaning.removing import CleanedUp, clean_up, purge_is_due
 from storage.corpus.doctor import examine_ids
 from storage.corpus.snapshot import open_for_reading
-from storage.corpus.tidying import Garbage, collect
 from storage.corpus.writer import CorpusWriter
-from storage.forgetting import forget_copies, forget_questions, forget_told, forget_words
 from storage.graph.checks import GraphError
-from storage.locations import CorpusLocation, pictures_folder
+from storage.locations import CorpusLocation
 from storage.records.documents import DocumentGraph, DocumentState, Edge, identify
 from storage.system import give_back
 from tasks.algorithms.sharing import group_in_order
 from tasks.content_graph.evolution import LinkableDocument, link_documents
-from tasks.finding.copies import forget_mirrors
 from tasks.finding.plan import UNFINISHED, Plan
 from tasks.ingest.outcomes import Outcome
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import OFTEN, StepKey, step, workplace
-
-ASKED_AGAIN_SECONDS = 30 * 86_400
-"""What is kept of a question goes after so long, also where its snapshot stays."""
 
 Superseded = Mapping[str, tuple[str, ...]]
 """The documents that go when this one is ready: their files hold its content now."""
@@ -38,22 +27,6 @@ EMBED_ROUND = "embed-round"
 
 NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
-
-
-@dataclass(frozen=True, slots=True)
-class CleanedUp:
-    """What a clean-up deleted, and the snapshots that stay because they are young or being read.
-
-    `answers_erased` counts the answers that lost words of removed documents.
-    """
-
-    snapshots_kept: tuple[int, ...]
-    garbage: Garbage
-    answers_erased: int
-
-    @property
-    def complete(self) -> bool:
-        return not (self.snapshots_kept or self.garbage.postponed)
 
 
 def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
@@ -126,66 +99,9 @@ def require_unique_ids(corpus: CorpusWriter) -> None:
             raise GraphError(f"{finding.what}; {finding.remedy}")
 
 
-def clean_up(corpus: CorpusWriter) -> CleanedUp:
-    """Delete what was replaced longer ago than any question lasts, and what nothing names any more.
-
-    Text that `documents remove` left for then goes now, once its time has come.
-    """
-    if purge_is_due(corpus.location):
-        return wipe(corpus, wait_seconds=0.0)
-    forget_asked(corpus.location.asked, before=time.time() - ASKED_AGAIN_SECONDS)
-    erased = erase_removed(corpus)
-    kept = corpus.tidy(keep_seconds=KEEP_SECONDS)
-    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)
-
-
-def purge_is_due(location: CorpusLocation) -> bool:
-    """Say whether a document was removed so long ago that no reader can still have it open; one noted in the future counts too."""
-    since = first_removal(location)
-    return since is not None and not 0 <= time.time() - since <= KEEP_SECONDS
-
-
 def maintenance_is_due(location: CorpusLocation) -> bool:
     """Say whether an ingest has something to do even where no file changed: a killed one's index, a removal, a repair."""
     return location.index_due.exists() or location.damage_report.exists() or purge_is_due(location)
-
-
-def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
-    """Rewrite the corpus so that no file holds a word of what was removed, once its readers have let go.
-
-    Answers are looked at twice: at once, and when the last reader, who may just have answered from the old snapshot, is gone.
-    """
-    erased = erase_removed(corpus)
-    kept = corpus.purge(wait_seconds=wait_seconds)
-    erased += erase_removed(corpus)
-    forget_questions(corpus.location)
-    gone = [removal.document_id for removal in noted_removals(corpus.location)]
-    cleaned = CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
-    if cleaned.complete:
-        corpus.location.purge_due.unlink(missing_ok=True)
-    return cleaned
-
-
-def erase_removed(corpus: CorpusWriter) -> int:
-    """Forget the words of removed documents, and our copies of them, unless they are back; return how many answers lost words.
-
-    A copy of what is published now at the same address stays.
-    """
-    removals, published = noted_removals(corpus.location), corpus.documents()
-    shown = {path for record in published for path in record.paths}
-    forget_copies({path for removal in removals for path in removal.paths} - shown, corpus.location.home)
-    return forget_told(corpus.location, {removal.document_id for removal in removals} - {record.id for record in published})
-
-
-def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:
-    """Delete artifacts, notes of steps, words of pictures and mirrors that no corpus needs; the caller holds the lock of `own`.
-
-    `gone` are documents that were removed on purpose.
-    """
-    garbage = collect(own, keep_seconds=keep_seconds, gone=gone)
-    forget_words(artifacts=kept_artifacts(), cache_folder=pictures_folder())
-    forget_mirrors(keep_seconds=keep_seconds)
-    return garbage
 
 
 def cross_edges(

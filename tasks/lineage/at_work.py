@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address

@@ -170,9 +170,9 @@ async def main():
     from flows.maintain import maintain
     from flows.prefect_runs import pages as answer_pages
     from flows.prefect_runs.corpus_pages import renew_corpus_page
+    from storage.cleaning.removing import remove_document
     from tasks.evaluation.arms import EvaluationRequest
     from tasks.ingest.maintenance import MaintainRequest
-    from tasks.ingest.removing import remove_document
     from tasks.ingest.request import EvolveRequest, IngestRequest
     from tasks.settings.ingest import IngestSettings
 

@@ -9,6 +9,7 @@ import pytest
 
 import flows.ask
 from flows.ask import ask
+from storage.cleaning.removing import ASKED_AGAIN_SECONDS, clean_up, remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
@@ -18,8 +19,6 @@ from storage.runs.answers import read_answers
 from storage.runs.log import asking_files
 from tasks.asking import deciding
 from tasks.asking.request import AskRequest
-from tasks.ingest.publishing import ASKED_AGAIN_SECONDS, clean_up
-from tasks.ingest.removing import remove_document
 from tasks.models.chat.errors import ChatEndedError
 from tasks.reading.kept import KeptAnswers
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, answer_to, answers_to, embedder_of, lasting, run_of
@@ -125,7 +124,7 @@ def test_what_is_kept_goes_with_its_snapshot(location, monkeypatch):
     kept = location.asked_of(answer.snapshot)
     publish(location, "report")
     assert kept.is_dir(), "a snapshot that is young stays"
-    monkeypatch.setattr("tasks.ingest.publishing.KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("storage.cleaning.removing.KEEP_SECONDS", 0.0)
     with open_for_reading(location):
         # Nobody reads the first snapshot any more; the second is held.
         publish(location, "paper")

@@ -8,8 +8,8 @@ from unittest.mock import AsyncMock
 import pytest
 
 from flows.ingest import ingest
-from storage.forgetting import copies_unused
 from storage.object_client import StoreError
+from storage.object_copies import copies_unused
 from tasks.ingest.request import IngestRequest
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
@@ -52,7 +52,7 @@ def test_new_changed_and_vanished_objects_are_seen_by_the_next_ingest(store, rea
     assert said("documents", "show", "tides.html", home=read_in)["id"] != shown["id"]
     words = b"".join(path.read_bytes() for path in read_in.rglob("*.jsonl"))
     assert store.address("in/").encode() in words and b"/mirrors/" not in words and SECRET.encode() not in words
-    assert len(copies()) == 2
+    assert len(copies()) == 3
     said("corpora", "remove", "default", home=read_in)
     assert copies() == []
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from storage import artifacts, lock
 from storage.catalog import catalog, current
-from storage.corpus import reconciling, tidying, writer
+from storage.cleaning import snapshots
+from storage.corpus import reconciling, writer
 from storage.corpus.writer import open_for_writing
 from storage.graph import store
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, publish
 
-WATCHED = (artifacts, catalog, current, lock, reconciling, store, tidying, writer)
+WATCHED = (artifacts, catalog, current, lock, reconciling, store, snapshots, writer)
 
 
 def kill_at(call: int) -> list[int]:

@@ -33,11 +33,11 @@ from flows.service.rest.forms import (
     of_kind,
 )
 from storage.artifacts import kept_artifacts
+from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
 from tasks.finding.plan import displayed
-from tasks.ingest.removing import remove_document
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.pictures import PICTURE_WIDTH, SETTINGS, page_picture
 

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Response
 from flows.display.corpus_tables import page_of, receipt_words
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
+from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, DocumentRecord, Node, Page
 from tasks.finding.plan import displayed
-from tasks.ingest.removing import remove_document
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture

@@ -217,14 +217,9 @@ def test_an_upload_is_begun_once_for_its_key_and_what_no_document_comes_of_is_go
 
 
 def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, monkeypatch):
-    monkeypatch.setattr("tasks.ingest.removing.IngestSettings", lambda: IN_A_HURRY)
+    monkeypatch.setattr("storage.cleaning.removing.LOCK_SECONDS", 0.0)
     with locked(corpus_location("small").lock, wait_seconds=0):
         assert error(door.delete(f"{API}/documents/budget.xlsx"), 409)["remedy"]
-
-
-class IN_A_HURRY:
-    class work:
-        lock_wait_seconds = 0.0
 
 
 def test_openapi_describes_the_api_and_the_question(door):

@@ -15,7 +15,7 @@ import pytest
 from flows.display.output import CommandError
 from flows.service import ingests
 from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
-from storage.forgetting import forget_uploads
+from storage.cleaning.owners import forget_uploads
 from storage.locations import LocationError, corpus_location, uploads_folder
 from storage.records.documents import DocumentState
 from tests.flows.service.test_uploads import files, kept

@@ -14,7 +14,7 @@ from flows.service import uploads
 from flows.service.listening import check_question_settings
 from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError, keep_upload
 from storage.artifacts import PARTIAL
-from storage.forgetting import forget_uploads
+from storage.cleaning.owners import forget_uploads
 from storage.locations import LocationError, corpus_location, uploads_folder
 from storage.system import DiskFullError, NotWritableError
 from tasks.settings.ask import SettingsError

@@ -141,7 +141,7 @@ def test_what_was_removed_is_gone_from_the_store_and_noted_where_it_is_pulled_an
     assert not any(b"words 3 of report" in body(store, name) for name in objects(store))
     pulling(store)
     assert exports(two) == exports(one)
-    assert [removal.document_id for removal in noted_removals(two)] == [report]
+    assert list(noted_removals(two).paths) == [report]
 
 
 def test_what_older_pushes_left_stays_where_it_cannot_be_deleted_and_goes_later(store, one):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.catalog.removals import note_removals, removal_of
+from storage.catalog.removals import note_removals
+from storage.cleaning.erasing import erase_quotes
 from storage.corpus.snapshot import open_for_reading
 from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.steps import StepRecord
@@ -25,7 +26,6 @@ from storage.runs.answers import (
     removed_note,
     without_words,
 )
-from storage.runs.erasing import erase_quotes
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
@@ -177,7 +177,7 @@ def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
 
 def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_with_it(location):
     keep(location, answer("report", "paper"))
-    note_removals(location, [removal_of(record(graph("paper")))])
+    note_removals(location, {document_id("paper"): ()})
     (partly,) = read_answers(location, present={REPORT})
     assert [citation.quote for citation in partly.citations] == ["words of report", ""]
     assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
@@ -189,7 +189,7 @@ def test_a_snapshot_shows_answers_without_the_words_of_what_it_does_not_hold(loc
     with writing(location) as corpus:
         corpus.publish(graphs=[graph("report")], records=[record(graph("report"))])
     keep(location, answer("report", "paper"))
-    note_removals(location, [removal_of(record(graph("paper"))), removal_of(record(graph("report")))])
+    note_removals(location, {document_id(name): () for name in ("paper", "report")})
     with open_for_reading(location) as snapshot:
         (partly,) = snapshot.answers()
         assert [citation.quote for citation in partly.citations] == ["words of report", ""]
@@ -198,7 +198,7 @@ def test_a_snapshot_shows_answers_without_the_words_of_what_it_does_not_hold(loc
 
 def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
-    note_removals(location, [removal_of(record(graph("paper")))])
+    note_removals(location, {document_id("paper"): ()})
     (run_id,) = (found.stem for found in location.runs.iterdir())
     with opened_runs(location.runs) as runs:
         for kept in read_answers(location, present={REPORT}):

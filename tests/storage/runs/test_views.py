@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage.cleaning.erasing import documents_in_answers
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import answer_ids, find_answer
 from storage.runs.at_work import at_work
-from storage.runs.erasing import documents_in_answers
 from storage.runs.log import EntryKind, RunLog, read_entry
 from storage.runs.views import RunEntries, RunsDamagedError, opened_runs, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered

@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from storage.artifacts import ArtifactStore
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import AgedOut, age_out
 from storage.corpus.snapshot import UnknownCorpusError
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
 from storage.locations import corpus_location, reports_folder
@@ -17,10 +18,8 @@ from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run
 from tasks.ingest.maintenance import (
-    AgedOut,
     MaintainRequest,
     Maintenance,
-    age_out,
     corpora_to_maintain,
     doctor,
     maintenance,
@@ -96,19 +95,15 @@ def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
         MaintainRequest(**wrong)
 
 
-def test_every_corpus_has_a_row_and_its_details_with_remedies():
+def test_every_corpus_has_a_line_and_its_details_with_remedies():
     page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, bytes_freed=12_000))
     assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
-    assert "| reports | well | 3 | 4\\,500 | 0 |" in page and "## reports" not in page
-    assert "| busy | skipped |" in page and "- skipped\\: corpus" in page and "- the ingest of \\/in was killed" in page
-    assert "| broken | 1 finding |" in page and "- mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
-    assert "- counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
+    assert "- **reports**: well; 3 files deleted \\(4\\,500 bytes" in page
+    assert "- **busy**: skipped\\: corpus" in page and "  - the ingest of \\/in was killed" in page
+    assert "- **broken**: 1 finding;" in page and "  - mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
+    assert "  - counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
     assert "30 days\\: 2 reports" in page and "3 results" in page and "12\\,000 bytes" in page
-    assert (
-        summary([]) == "there is no corpus yet"
-        and "|" not in maintenance_markdown([])
-        and "Deleted" not in maintenance_markdown([WELL])
-    )
+    assert summary([]) == "there is no corpus yet" and "Deleted" not in maintenance_markdown([WELL])
     assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"
 
 

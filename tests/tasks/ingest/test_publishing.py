@@ -1,18 +1,16 @@
 """Publishing links what is new with what is there, the same whatever came first."""
 
 import errno
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pkgutil import resolve_name
-from types import SimpleNamespace
 
 import pytest
 
 from storage.artifacts import ArtifactStore
 from storage.catalog.catalog import head
 from storage.catalog.current import read_current
-from storage.catalog.removals import note_removals, removal_of
+from storage.cleaning.removing import clean_up
 from storage.corpus.doctor import examine_ids
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
@@ -23,7 +21,7 @@ from storage.runs.log import RunLog
 from tasks.finding.plan import UNFINISHED, Plan
 from tasks.ingest import publishing
 from tasks.ingest.outcomes import Outcome
-from tasks.ingest.publishing import clean_up, index, maintenance_is_due, publish, purge_is_due, rename, wipe
+from tasks.ingest.publishing import index, maintenance_is_due, publish, rename
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
@@ -72,7 +70,7 @@ def test_a_successor_takes_its_predecessor_out_in_the_same_commit(home):
         before = corpus.snapshot
         publish(corpus, [outcome("paper")], {new: (old,)}, SETTINGS)
         assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
-        assert wipe(corpus, wait_seconds=0).answers_erased == 0
+        assert clean_up(corpus, now=True).answers_erased == 0
     assert read_answers(location, present=()) == [answer("report")], "what a newer version replaced was not removed"
 
 
@@ -169,51 +167,3 @@ def test_what_breaks_for_a_moment_anywhere_in_a_publish_is_tried_again_and_nothi
     with open_for_reading(shaken) as snapshot:
         assert list(examine_ids(snapshot)) == []
     assert worlds.exports(shaken) == worlds.exports(plain)
-
-
-def test_a_document_that_is_back_keeps_its_quotes(home):
-    location = worlds.corpus_in(home)
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        publish(corpus, [outcome("report")], {}, SETTINGS)
-        note_removals(location, [removal_of(outcome("report").record)])
-        corpus.publish(removed=[GRAPHS["report"].document_id])
-        publish(corpus, [outcome("report")], {}, SETTINGS)
-        asking_log(location, "r1").answer(answer_json(answer("report")))
-        assert clean_up(corpus).answers_erased == 0
-    assert read_answers(location, present={GRAPHS["report"].document_id}) == [answer("report")]
-
-
-def set_clock(monkeypatch, seconds):
-    """Let the clock that removals are noted and judged by be so far ahead."""
-    now = time.time
-    for module in ("storage.catalog.removals", "tasks.ingest.publishing"):
-        monkeypatch.setattr(f"{module}.time", SimpleNamespace(time=lambda: now() + seconds))
-
-
-def test_a_removal_noted_in_the_future_is_due_at_once(home, monkeypatch):
-    location = worlds.corpus_in(home)
-    with monkeypatch.context() as ahead:
-        set_clock(ahead, 1_000_000)
-        note_removals(location, [removal_of(outcome("paper").record)])
-        assert not purge_is_due(location)
-    assert purge_is_due(location)
-
-
-def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(home, monkeypatch):
-    location = worlds.corpus_in(home)
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
-        index(corpus)
-        note_removals(location, [removal_of(outcome("paper").record)])
-        corpus.publish(removed=[GRAPHS["paper"].document_id])
-        asking_log(location, "late").answer(answer_json(answer("report", "paper")))
-        assert not maintenance_is_due(location)
-        set_clock(monkeypatch, 3500)
-        assert not maintenance_is_due(location)
-        note_removals(location, [removal_of(outcome("slides").record)])
-        set_clock(monkeypatch, 3700)
-        assert maintenance_is_due(location)
-        index(corpus)
-        assert not location.purge_due.exists()
-    files = b"".join(path.read_bytes() for path in location.folder.rglob("*") if path.is_file())
-    assert b"of report" in files and b"of paper" not in files

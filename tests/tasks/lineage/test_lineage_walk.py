@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.display.lineage_tables import walk_json
+from storage.cleaning.removing import remove_document
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
 from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
-from tasks.ingest.removing import remove_document
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
 from tasks.lineage.search import UnknownLineageError
 from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED

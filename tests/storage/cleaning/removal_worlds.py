@@ -1,7 +1,6 @@
 """A machine that has words of documents in every place that a removal looks at."""
 
 from storage.artifacts import ArtifactStore
-from storage.forgetting import copy_sign
 from storage.locations import (
     CorpusLocation,
     artifacts_folder,
@@ -11,6 +10,7 @@ from storage.locations import (
     steps_folder,
 )
 from storage.memo import StepMemo
+from storage.object_copies import copy_sign
 from storage.records.documents import identify
 from storage.records.evaluations import Asked
 from storage.runs.answer_json import answer_json
@@ -32,7 +32,7 @@ def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
     memo.remember(document, "parse", document, {"text": artifact})
     kept = {
         reports_folder(home) / f"{name}.html": words + document.encode(),
-        mirrors_folder(home) / "store" / f"{copy_sign(f'/files/{name}.pdf')}-1.pdf": words,
+        mirrors_folder(home) / f"{copy_sign(f's3://files/{name}.pdf')}-1.pdf": words,
         home / "words" / artifact[:2] / artifact / "engine.json": words,
         place.catalog.with_name(f"{place.catalog.name}.damaged-1"): b"all",
     }

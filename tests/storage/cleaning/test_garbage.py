@@ -1,14 +1,14 @@
 import os
-import threading
+import time
 
 import pytest
 
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.catalog.in_use import paths_in_use
-from storage.corpus import tidying
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
+from storage.cleaning.garbage import Garbage, collect
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
-from storage.corpus.tidying import KEEP_UNNAMED_SECONDS, Garbage, collect, wait_for_readers
 from storage.memo import kept_steps
 from storage.runs.replies import CachedReply, CallCache, questions_owner
 from tests.storage.worlds import corpus_in, document_id, graph, publish, record, writing
@@ -181,45 +181,23 @@ def test_an_empty_corpus_can_be_purged(place):
     assert words_in(place.folder, b"zanzibar") == []
 
 
-def test_clean_up_can_wait_for_readers(place, monkeypatch):
-    ready, waited_for, drop = threading.Event(), threading.Event(), tidying.drop_snapshot
-
-    def dropped(*arguments):
-        gone = drop(*arguments)
-        if not gone:
-            waited_for.set()
-        return gone
-
-    def read():
-        with open_for_reading(place):
-            ready.set()
-            waited_for.wait(20)
-
-    monkeypatch.setattr(tidying, "drop_snapshot", dropped)
-
+def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path, memo):
+    place, words = corpus_in(tmp_path), tmp_path / "words"
+    finish(memo, "report", "kept")
+    names = [memo.artifacts.put(word) for word in (b"kept", b"gone")]
+    for name in names:
+        (words / name[:2] / name).mkdir(parents=True)
+        (words / name[:2] / name / "engine.json").write_text("words")
+    memo.artifacts.path(names[1]).unlink()
     with writing(place) as corpus:
-        publish(corpus, REPORT)
-        reader = threading.Thread(target=read)
-        reader.start()
-        ready.wait()
-        corpus.publish(removed=[REPORT.document_id])
-        assert corpus.tidy(keep_seconds=0, wait_seconds=30) == ()
-        reader.join()
+        publish(corpus, graph("report"))
+        collect(place, keep_seconds=0)
+    assert [path.parent.name for path in words.rglob("*.json")] == names[:1]
 
 
-def test_clean_up_does_not_wait_for_ever(place):
-    with writing(place) as corpus:
-        publish(corpus, REPORT)
-        with open_for_reading(place) as reader:
-            corpus.publish(removed=[REPORT.document_id])
-            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1) == (reader.number,)
-
-
-def test_a_snapshot_whose_reader_takes_too_long_stays_and_the_others_go(place):
-    with writing(place) as corpus:
-        publish(corpus, REPORT)
-    with open_for_reading(place) as snapshot:
-        wait_for_readers(place, wait_seconds=0.3)
-        assert snapshot_numbers(place) == [snapshot.number]
-    wait_for_readers(place, wait_seconds=0)
-    assert snapshot_numbers(place) == []
+def test_files_that_go_meanwhile_are_neither_old_nor_deleted_and_stop_nothing(tmp_path):
+    paths = [tmp_path / name for name in ("went", "there")]
+    paths[1].write_bytes(b"words")
+    assert [is_older(path, time.time() + 60) for path in paths] == [False, True]
+    assert not is_older(paths[1], 0)
+    assert delete_files(paths) == (("there",), 5) and delete_files(paths) == ((), 0)

@@ -4,11 +4,15 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from flows.display.corpus_tables import receipt_words
-from storage.catalog.removals import noted_removals
+from storage.catalog.removals import note_removals, noted_removals
+from storage.cleaning import removing
+from storage.cleaning.garbage import collect
+from storage.cleaning.removing import clean_up, forget_removed, purge_is_due, remove_corpus, remove_document
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from storage.locations import calls_folder
 from storage.records.answers import NamedDocument
@@ -20,12 +24,9 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache, questions_owner
 from storage.system import DiskFullError
 from tasks.finding.mirror import discover_objects
-from tasks.ingest import removing
-from tasks.ingest.publishing import clean_up, collect_garbage, erase_removed, wipe
-from tasks.ingest.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
-from tests.storage.removal_worlds import has_words, keep_words
+from tests.storage.cleaning.removal_worlds import has_words, keep_words
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 SUMMED_UP = replace(
@@ -111,7 +112,7 @@ def test_now_finishes_a_removal_that_did_not_wait(location, named):
 
 
 def test_now_says_that_it_is_still_being_read(location, monkeypatch):
-    monkeypatch.setattr("tasks.ingest.removing.WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("storage.cleaning.removing.WAIT_SECONDS", 0.2)
     with open_for_reading(location):
         assert "still being read" in remove_document(location, "paper.pdf", now=True).later
     assert location.purge_due.exists()
@@ -138,7 +139,7 @@ def read_again(location, before, name):
     after = worlds.graph(name)
     with worlds.writing(location) as corpus:
         corpus.publish(graphs=[after], records=[worlds.record(after, f"/files/{before.title}.pdf")], removed=[before.document_id])
-        erase_removed(corpus)
+        forget_removed(corpus)
 
 
 def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(location):
@@ -182,7 +183,7 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
     assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
 
 
-@pytest.mark.parametrize("step", ["wait_for_readers", "forget_replies", "forget_reports", "collect_garbage"])
+@pytest.mark.parametrize("step", ["wait_for_readers", "forget_replies", "forget_reports", "collect"])
 def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(location, monkeypatch, step):
     keep_words(location, "paper")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
@@ -203,18 +204,8 @@ def test_files_of_a_removed_corpus_wait_while_another_is_written_and_go_with_its
         removed = remove_corpus(location)
         assert (removed.documents, removed.files, removed.postponed) == (2, 0, "corpus 'other' is being written")
         assert {path.split("/")[0] for path in has_words(location, "paper")} == {"artifacts", "words"}
-        collect_garbage(other, keep_seconds=0)
+        collect(other, keep_seconds=0)
     assert has_words(location, "paper") == []
-
-
-def test_a_corpus_is_removed_from_a_full_disk_too(location, monkeypatch):
-    def full(*_arguments):
-        raise DiskFullError("disk full")
-
-    keep_words(location, "paper")
-    monkeypatch.setattr(removing, "note_removals", full)
-    assert remove_corpus(location).documents == 2
-    assert has_words(location, "paper") == [] and not location.folder.exists()
 
 
 @pytest.mark.parametrize("harm", ["", "current", "catalog", "lance", "snapshots"])
@@ -285,7 +276,7 @@ def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_b
         remove_document(location, "paper.pdf", now=False)
     assert b"words of paper" in everything_in(location.evaluations) and location.purge_due.exists()
     with worlds.writing(location) as corpus:
-        wipe(corpus, wait_seconds=0)
+        clean_up(corpus, now=True)
     assert b"of paper" not in everything_in(location.folder)
 
 
@@ -303,8 +294,8 @@ def read_in(home, store, graph, content):
 def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clean_up(home, store, monkeypatch, now):
     place = read_in(home, store, REPORT, b"what the report says")
     assert b"what the report says" in everything_in(home)
-    for cleaning in ("wipe", "clean_up"):
-        monkeypatch.setattr(f"tasks.ingest.removing.{cleaning}", killed)
+    for cleaning in ("purge", "tidy"):
+        monkeypatch.setattr(f"storage.corpus.writer.CorpusWriter.{cleaning}", killed)
     with pytest.raises(KeyboardInterrupt):
         remove_document(place, "report.pdf", now=now)
     assert b"what the report says" not in everything_in(home)
@@ -313,7 +304,7 @@ def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clea
 def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_left_it(home, store, monkeypatch):
     place = read_in(home, store, REPORT, b"what the report says")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("tasks.ingest.removing.forget_copies", killed)
+        patched.setattr("storage.cleaning.owners.forget_copies", killed)
         remove_document(place, "report.pdf", now=False)
     assert b"what the report says" in everything_in(home)
     with worlds.writing(place) as corpus:
@@ -328,3 +319,43 @@ def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
     with worlds.writing(place) as corpus:
         clean_up(corpus)
     assert place.purge_due.exists() and b"what the paper says" in everything_in(home)
+
+
+def test_a_document_that_is_back_keeps_its_quotes(location):
+    keep_answer(location, "report")
+    with worlds.writing(location) as corpus:
+        note_removals(location, {REPORT.document_id: ()})
+        corpus.publish(removed=[REPORT.document_id])
+        worlds.publish(corpus, REPORT)
+        assert clean_up(corpus).answers_erased == 0
+    assert read_answers(location, present={REPORT.document_id}) == [answer("report")]
+
+
+def set_clock(monkeypatch, seconds):
+    """Let the clock that removals are noted and judged by be so far ahead."""
+    now = time.time
+    for module in ("storage.catalog.removals", "storage.cleaning.removing"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(time=lambda: now() + seconds))
+
+
+def test_a_removal_noted_in_the_future_is_due_at_once(location, monkeypatch):
+    with monkeypatch.context() as ahead:
+        set_clock(ahead, 1_000_000)
+        note_removals(location, {PAPER.document_id: ()})
+        assert not purge_is_due(location)
+    assert purge_is_due(location)
+
+
+def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(location, monkeypatch):
+    remove_document(location, "paper.pdf", now=False)
+    keep_answer(location, "paper", "report", run="late")
+    assert not purge_is_due(location)
+    set_clock(monkeypatch, 3500)
+    assert not purge_is_due(location)
+    note_removals(location, {worlds.document_id("slides"): ()})
+    set_clock(monkeypatch, 3700)
+    assert purge_is_due(location)
+    with worlds.writing(location) as corpus:
+        clean_up(corpus)
+    assert not location.purge_due.exists()
+    assert b"of report" in everything_in(location.folder) and b"of paper" not in everything_in(location.folder)

@@ -2,40 +2,25 @@
 
 import fcntl
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from storage.artifacts import write_durably
 from storage.codec import CodecError
 from storage.locations import CorpusLocation
-from storage.memo import HEXADECIMAL
 from storage.records.answers import NamedDocument
 from storage.runs.answer_json import answer_from_json, answer_json
-from storage.runs.answers import without_words
+from storage.runs.answers import read_answers, speaking, without_words
 from storage.runs.log import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
 from storage.runs.views import opened_runs
 from storage.system import full_disk_explained
 
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
-    """Return every document that a kept answer names; raise RunsDamagedError where a file cannot be read."""
+    """Return every document whose words a kept answer holds; raise RunsDamagedError where a file cannot be read."""
     with opened_runs(location.runs) as runs:
         runs.require_readable()
-        entries = (read_entry(line) for (line,) in runs.rows("SELECT line FROM answers"))
-        named = (document for entry in entries for document in _named_documents(entry))
-        return {document for document in named if HEXADECIMAL.fullmatch(document.id)}
-
-
-def _named_documents(value: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
-    """Yield all that has an id and a name, wherever it stands: so also of an answer that a newer FlowReader kept."""
-    if isinstance(value, dict):
-        if isinstance(value.get("id"), str) and isinstance(value.get("name"), str):
-            yield NamedDocument(value["id"], value["name"])
-        value = list(value.values())
-    if isinstance(value, list):
-        for inner in value:
-            yield from _named_documents(inner)
+    return {document for answer in read_answers(location, present=()) for document in speaking(answer)}
 
 
 def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from storage import artifacts
-from storage.runs import erasing, log
+from storage.cleaning import erasing
+from storage.cleaning.erasing import erase_quotes
+from storage.runs import log
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
-from storage.runs.erasing import documents_in_answers, erase_quotes
 from storage.runs.log import asking_files
 from storage.runs.views import read_run
 from storage.system import DiskFullError
@@ -54,14 +55,6 @@ def test_quotes_are_erased_from_every_file_and_counted_by_answer(location):
     assert find_answer(location, other.answer_id, present=()) == other and len(read_answers(location, present=())) == 4
     assert [entry["sequence"] for entry in read_run(location.runs / "ask-a.jsonl").entries] == [0, 1, 2]
     assert erase_quotes(location, {PAPER}) == 0 == erase_quotes(location, [])
-
-
-def test_every_document_that_an_answer_names_is_known_whatever_stands_in_its_name(location):
-    odd = 'p\u00e4per "1"\u2028.pdf'
-    keep(location, answer("report"))
-    asking_log(location, "newer").answer({"text": "?", "documents": [{"id": "f" * 64, "name": odd}, {"id": "", "name": odd}]})
-    named = {(document.id, document.name) for document in documents_in_answers(location)}
-    assert named == {(REPORT, "report.pdf"), ("f" * 64, odd)}
 
 
 def test_where_nobody_asked_nothing_is_erased(location):

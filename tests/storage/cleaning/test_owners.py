@@ -1,46 +1,24 @@
-"""What goes with a removed document, place by place; that a removal reaches all is in tests/tasks/ingest/test_removing.py."""
+"""What goes with a removed document, owner by owner; that a removal reaches all is in test_removing.py."""
 
 from pathlib import Path
 
-from storage.artifacts import ArtifactStore
 from storage.catalog.current import snapshot_path
-from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_told, forget_uploads, forget_words
+from storage.cleaning.owners import forget_replies, forget_reports, forget_uploads
 from storage.locations import calls_folder, corpus_location, reports_folder, uploads_folder
-from storage.memo import asked_steps
 from storage.records.documents import identify
-from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache
-from tests.storage.removal_worlds import keep_words
 from tests.storage.worlds import corpus_in, graph, publish, writing
 
 REPORT, PAPER = graph("report"), graph("paper")
 
 
 def test_only_reports_that_show_a_gone_document_go(home):
-    assert forget_reports(home, {REPORT.document_id}) == 0, "there is no folder yet"
+    forget_reports(home, {REPORT.document_id})
     (reports_folder() / "inner").mkdir(parents=True)
     for name, text in {"a.html": REPORT.document_id, "b": f'"id": "{REPORT.document_id}"', "c.html": PAPER.document_id}.items():
         (reports_folder() / name).write_text(f"before {text} after")
-    assert forget_reports(home, ()) == 0
-    assert forget_reports(home, {REPORT.document_id}) == 2
+    forget_reports(home, {REPORT.document_id})
     assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
-
-
-def test_what_evaluations_asked_and_models_replied_to_questions_goes(tmp_path):
-    place = corpus_in(tmp_path)
-    keep_words(place, "report")
-    forget_questions(place)
-    assert AskedQuestions(place.evaluations).recall(identify("flow")) == {}
-    assert CallCache(calls_folder(tmp_path)).subjects() == [REPORT.document_id]
-
-
-def test_what_is_kept_of_questions_goes_with_any_document_that_is_gone(tmp_path):
-    place = corpus_in(tmp_path)
-    asked_steps(place, 3).artifacts.put(b"words of report")
-    forget_told(place, ())
-    assert any(path.is_file() for path in place.asked.rglob("*"))
-    forget_told(place, [PAPER.document_id])
-    assert not place.asked.exists()
 
 
 def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_is_damaged(tmp_path):
@@ -56,17 +34,6 @@ def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_i
     assert cache.subjects() == []
 
 
-def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path):
-    artifacts, cache = ArtifactStore(tmp_path / "artifacts"), tmp_path / "words"
-    kept, gone = (artifacts.put(word.encode()) for word in ("kept", "gone"))
-    for name in (kept, gone):
-        (cache / name[:2] / name).mkdir(parents=True)
-        (cache / name[:2] / name / "engine.json").write_text("words")
-    artifacts.path(gone).unlink()
-    forget_words(artifacts=artifacts, cache_folder=cache)
-    assert [path.parent.name for path in cache.rglob("*.json")] == [kept]
-
-
 def test_a_report_that_goes_while_it_is_looked_at_stops_nothing(home, monkeypatch):
     reports_folder().mkdir(parents=True)
     for name in ("a.html", "b.html"):
@@ -79,7 +46,7 @@ def test_a_report_that_goes_while_it_is_looked_at_stops_nothing(home, monkeypatc
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", gone_before)
-    assert forget_reports(home, {REPORT.document_id}) == 1
+    forget_reports(home, {REPORT.document_id})
     assert list(reports_folder().iterdir()) == []
 
 

@@ -1,0 +1,115 @@
+"""What no snapshot of any corpus names goes: artifacts, notes of steps, words of pictures, copies; and reports by their age."""
+
+import shutil
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.catalog.catalog import CatalogDamagedError
+from storage.catalog.in_use import corpora_in, in_use, paths_in_use, quiet
+from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
+from storage.locations import CorpusLocation, calls_folder, corpora_folder, mirrors_folder, pictures_folder, reports_folder
+from storage.memo import StepMemo, kept_steps
+from storage.object_address import is_address
+from storage.object_copies import all_copies, copies_unused, copy_sign, sign_of
+from storage.runs.answers import answer_ids
+from storage.runs.replies import CallCache, questions_owner
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """What was deleted; `postponed` says in words what stood in the way, then nothing was."""
+
+    documents: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    bytes_freed: int = 0
+    postponed: str = ""
+
+
+def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
+    """Delete what is older and what nothing names: no snapshot of any corpus, no note of a document that stays.
+
+    Replies of models that belong to no corpus any more go when they were not used for a month. The caller holds the lock of `own`.
+    While another corpus is being written nothing is deleted but copies: its ingest may be about to name an artifact. Nothing is
+    deleted either where a corpus cannot be asked what it needs.
+    """
+    memo, before = kept_steps(own.home), time.time() - keep_seconds
+    locations = corpora_in(own.folder.parent)
+    with ExitStack() as locks:
+        try:
+            # Who reads copies keeps them by a lock of their own.
+            _forget_unnamed_copies(own.home, paths_in_use(locations), before)
+            for location in locations:
+                if location.folder != own.folder and not locks.enter_context(quiet(location)):
+                    return Garbage(postponed=f"corpus {location.name!r} is being written")
+            documents, named = in_use(locations)
+        except CatalogDamagedError as error:
+            return Garbage(postponed=str(error))
+        forgotten = _forget_notes(memo, documents, before)
+        _forget_old_replies(own, documents | {questions_owner(location.name) for location in locations})
+        deleted, size = delete_files(unnamed_files(memo, named, before))
+        _forget_words(memo, own.home)
+    return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
+
+
+def _forget_notes(memo: StepMemo, kept: set[str], before: float) -> tuple[str, ...]:
+    """Drop the notes of documents that no corpus has and that no run worked on since; return which."""
+    unnamed = [document for document in memo.documents() if document not in kept]
+    idle = [each for each in unnamed if all(path.stat().st_mtime <= before for path in memo.of_document(each).iterdir())]
+    for document in idle:
+        memo.forget(document)
+    return tuple(idle)
+
+
+def _forget_old_replies(own: CorpusLocation, kept: set[str]) -> None:
+    """Drop the replies of documents that no corpus has, and of questions to corpora that are gone, when they are old."""
+    calls, before = CallCache(calls_folder(own.home)), time.time() - KEEP_UNNAMED_SECONDS
+    for subject in calls.subjects():
+        if subject not in kept and is_older(calls.path(subject), before):
+            calls.forget(subject)
+
+
+def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:
+    """Return the old files of the store that neither a corpus names nor a note, half-written ones among them."""
+    kept = named.union(*(memo.artifacts_of(document) for document in memo.documents()))
+    return [path for path in memo.artifacts.files() if path.name not in kept and is_older(path, before)]
+
+
+def _forget_words(memo: StepMemo, home: Path) -> None:
+    """Drop what any engine read in pictures that are gone: the text of a removed document goes with it, also after a kill."""
+    for words in pictures_folder(home).glob("??/*"):
+        if not memo.artifacts.path(words.name).exists():
+            shutil.rmtree(words, ignore_errors=True)
+
+
+def _forget_unnamed_copies(home: Path, shown: set[str], before: float) -> None:
+    """Delete the copies of objects that no corpus shows, and what a kill left half written; none while an ingest reads from any."""
+    if not mirrors_folder(home).is_dir():
+        return
+    with copies_unused(home) as unused:
+        kept = set(map(copy_sign, filter(is_address, shown)))
+        delete_files(path for path in all_copies(home) if unused and sign_of(path) not in kept and is_older(path, before))
+
+
+PAGE = ".html"
+
+
+@dataclass(frozen=True, slots=True)
+class AgedOut:
+    """How many files went: pages of answers that no corpus keeps, and results kept by Prefect."""
+
+    reports: int = 0
+    results: int = 0
+    bytes_freed: int = 0
+
+
+def age_out() -> AgedOut:
+    """Delete what is older than a month and no answer's that a corpus of this home keeps; return what went."""
+    before = time.time() - KEEP_UNNAMED_SECONDS
+    old = [path for path in reports_folder().glob("*") if path.is_file() and is_older(path, before)]
+    pages = [path for path in old if path.suffix == PAGE]
+    kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
+    reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
+    results, of_results = delete_files(path for path in old if path.suffix != PAGE)
+    return AgedOut(reports=len(reports), results=len(results), bytes_freed=of_reports + of_results)
