@@ -1,18 +1,14 @@
 """What the local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
 
-A part of `make bench-models`, which asks the forty questions of tests/corpus. Others are asked of a corpus that was read in before:
-
-    python -m tests.bench.local_model --dataset FOLDER --corpus NAME --home DIR --most 50
+A part of `make bench-models`, which asks the forty questions of tests/corpus.
 
 An answer is right as `flowreader evaluate` judges it by rules. Rules give none: with them is compared what is shown, which is right
 where the answer is, or where in its place a quote has all words of a known one; where nothing answers, if nothing is shown.
 """
 
-import argparse
 import asyncio
 import json
 import os
-import random
 import tempfile
 import time
 from collections import Counter
@@ -35,20 +31,18 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answer_words import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
-from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.judging import is_judgeable, judge_answers
+from tasks.evaluation.judging import judge_answers
 from tasks.events import CallEnded, DraftGrown, Event, subscribed
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import local_model, reachable
-from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts
+from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 PLAIN = "{page}\n\nAnswer this question from the text above, as shortly as you can: {question}"
 PAGE_CHARACTERS = 12_000
 """Of the best page; more does not fit a context of 8,192 tokens, nor so much where it is all numbers."""
 PLAIN_TOKENS = 150
 SEED = 1
-"""Of which questions of a dataset are asked."""
 FLOW, PAGE, RULES = "FlowReader", "best page", "rules"
 """Who reads: the model in FlowReader, the model by hand, nobody."""
 
@@ -101,12 +95,6 @@ def corpus_questions() -> list[BenchmarkQuestion]:
         )
         for number, one in enumerate(json.loads((ROOT / "tests" / "corpus_questions.json").read_text("utf-8")))
     ]
-
-
-def dataset_questions(folder: Path, most: int) -> list[BenchmarkQuestion]:
-    """Return so many questions of a dataset that can be judged, drawn from all, in their order."""
-    found = [question for question in open_benchmark(folder).questions if is_judgeable(question)]
-    return [found[place] for place in sorted(random.Random(SEED).sample(range(len(found)), min(most, len(found))))]
 
 
 async def answered(question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool) -> tuple[Answer, Reading]:
@@ -241,15 +229,3 @@ def measure() -> Part:
         flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
         return measure_of(CORPUS, corpus_questions())
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="local_model", description=__doc__)
-    parser.add_argument("--dataset", type=Path, required=True, help="questions, as `flowreader evaluate` takes them")
-    parser.add_argument("--corpus", required=True, help="in which its documents were read")
-    parser.add_argument("--home", required=True, help="the FLOWREADER_HOME of the corpus")
-    parser.add_argument("--most", type=int, default=50, help="questions (default: %(default)s)")
-    chosen = parser.parse_args()
-    os.environ["FLOWREADER_HOME"] = chosen.home
-    questions = dataset_questions(chosen.dataset, chosen.most)
-    measure_parts("bench-local", {"local": lambda: measure_of(chosen.corpus, questions)}, None)
