@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.corpus.snapshot import open_for_reading
-from storage.graph.adjacency import SYMMETRIC, UnknownNodeError, derive
+from storage.graph.adjacency import SYMMETRIC, UnknownNodeError
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.graph.search import (
     EVERYTHING,
@@ -21,17 +21,11 @@ from storage.graph.search import (
     nodes_in_scope,
     scope_sample,
 )
-from storage.graph.store import open_graph
 from storage.records.documents import Modality, NodeKind
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, VECTORS, published
 from tests.storage.worlds import DIMENSION
 
 SEEDS = sorted(ALL_NODES)[5:90:17]
-
-
-@pytest.fixture(scope="module")
-def adjacency(tmp_path_factory):
-    return derive(open_graph(published(tmp_path_factory.mktemp("home")).lance))
 
 
 def expected(seeds, hops, limit, allowed):
@@ -66,10 +60,6 @@ def test_hops_reach_what_a_plain_search_reaches_in_the_same_order(adjacency, hop
 def test_more_seeds_than_the_limit_are_cut(adjacency):
     positions = expand(adjacency, adjacency.positions_of(SEEDS), hops=2, limit=3, allowed=None)
     assert adjacency.hex_ids(positions) == SEEDS[:3]
-
-
-def test_no_seed_reaches_nothing(adjacency):
-    assert not len(expand(adjacency, np.empty(0, np.int64), hops=2, limit=10, allowed=None))
 
 
 REPORT, LETTER, MINUTES = GRAPHS

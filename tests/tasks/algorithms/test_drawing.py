@@ -36,10 +36,6 @@ def test_the_stronger_line_pulls_more():
     assert order_layers(layers=layers, links=links, sweeps=1) == [[0, 1, 2], [4, 3]]
 
 
-def test_lines_of_weight_zero_count_alike():
-    assert order_layers(layers=[[0, 1], [2, 3]], links=[(0, 3, 0), (1, 2, 0)], sweeps=2) == [[0, 1], [3, 2]]
-
-
 def test_a_slot_without_lines_keeps_its_place():
     assert order_layers(layers=[[0, 1], [2, 3, 4]], links=[(0, 4, 1), (1, 2, 1)], sweeps=1)[1] == [4, 3, 2]
 
@@ -116,15 +112,6 @@ def test_of_a_cycle_the_weakest_arc_goes_back():
     layout = lay_out_paths(paths=[[0, 1], [1, 0]], flows=[1, 2], nodes=2)
     assert layout.columns.tolist() == [1, 0]
     assert [route.between for route in layout.routes if (route.source, route.target) == (0, 1)] == [()]
-
-
-def test_a_node_repeated_at_once_is_one():
-    assert [(route.source, route.target) for route in lay_out_paths(paths=[[0, 0]], flows=[1], nodes=1).routes] == [(-1, 0), (0, 1)]
-
-
-def test_no_paths_take_no_room():
-    layout = lay_out_paths(paths=[], flows=[], nodes=0)
-    assert (layout.width, layout.height, layout.routes, len(layout.columns)) == (0, 0, (), 0)
 
 
 @given(worlds())

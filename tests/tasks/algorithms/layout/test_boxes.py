@@ -1,9 +1,12 @@
+"""Boxes, the lines and passages that are made of them, and what stands on every page."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records.documents import NodeKind
+from storage.records.documents import Block, NodeKind, PageParser, ParsedPage
 from tasks.algorithms.layout.boxes import (
+    Element,
     TextLine,
     area,
     count_words,
@@ -16,6 +19,8 @@ from tasks.algorithms.layout.boxes import (
     unite,
     word_spans,
 )
+from tasks.algorithms.layout.furniture import find_furniture, fit_labels, read_roman, write_roman
+from tasks.algorithms.layout.passages import cut_text, join_texts, shape_passages
 
 
 def test_words_are_counted_and_han_signs_are_words():
@@ -65,10 +70,6 @@ def test_two_columns_between_full_width_blocks_are_read_one_after_the_other():
 def test_cells_on_common_lines_are_read_line_by_line():
     grid = [(x, y, x + 0.1, y + 0.02) for y in (0.1, 0.15, 0.2) for x in (0.1, 0.4, 0.7)]
     assert order_boxes(grid[::-1]) == list(range(8, -1, -1))
-
-
-def test_one_column_is_read_from_the_top():
-    assert order_boxes([(0.1, 0.5, 0.5, 0.6), (0.12, 0.1, 0.5, 0.2)]) == [1, 0]
 
 
 @given(boxes)
@@ -129,10 +130,6 @@ def test_large_text_at_the_top_is_the_title():
     assert merged(line("word " * 21, 0.1, 0.05, 0.9, height=0.05), *body)[0][1] is False
 
 
-def test_a_page_without_lines_has_no_paragraphs():
-    assert merged() == []
-
-
 @given(
     st.lists(
         st.tuples(st.floats(0, 0.8), st.floats(0, 0.9), st.floats(0.01, 0.2), st.floats(0.005, 0.1), st.text("ab-", min_size=1)),
@@ -152,3 +149,166 @@ def test_no_letter_is_lost_and_boxes_hold_their_lines(rows):
             p.box[0] <= one.box[0] and p.box[1] <= one.box[1] and p.box[2] >= one.box[2] and p.box[3] >= one.box[3]
             for p in paragraphs
         )
+
+
+def paragraph(serial, text, box=(0.1, 0.1, 0.5, 0.2), page=1, kind=NodeKind.PARAGRAPH):
+    return Element(serial, page, Block(kind=kind, text=text, box=box))
+
+
+def shape(*elements):
+    return shape_passages(elements, merge_words=6, split_words=20)
+
+
+def down(place):
+    return (0.1, place / 20, 0.5, (place + 1) / 20)
+
+
+def test_short_neighbours_are_joined_up_to_the_limit_in_the_box_around_them():
+    shaped = shape(
+        paragraph(0, "One two.", down(1)), paragraph(1, "Three four.", down(2)), paragraph(2, "Five six seven.", down(3))
+    )
+    assert [element.block.text for element in shaped] == ["One two.\nThree four.", "Five six seven."]
+    assert shaped[0].block.box == (0.1, 0.05, 0.5, 0.15)
+
+
+def test_titles_pages_and_columns_part_passages():
+    other = (0.6, 0.01, 0.9, 0.02)
+    shaped = shape(
+        paragraph(0, "a", down(1)),
+        paragraph(1, "T", down(2), kind=NodeKind.TITLE),
+        paragraph(2, "b", down(3)),
+        paragraph(3, "c", other),
+        paragraph(4, "d", other, page=2),
+    )
+    assert [element.block.text for element in shaped] == ["a", "T", "b", "c", "d"]
+
+
+def test_fragments_of_a_line_are_one_line():
+    cells = [paragraph(0, "Total", (0.1, 0.1, 0.2, 0.12)), paragraph(1, "164", (0.7, 0.1, 0.8, 0.12), kind=NodeKind.LIST)]
+    (line,) = shape(*cells)
+    assert (line.block.text, line.block.kind) == ("Total 164", NodeKind.PARAGRAPH)
+
+
+def test_items_of_a_list_stay_a_list():
+    (both,) = shape(paragraph(0, "- a", down(1), kind=NodeKind.LIST), paragraph(1, "- b", down(2), kind=NodeKind.LIST))
+    assert both.block.kind is NodeKind.LIST
+
+
+def test_lines_are_joined_as_they_were_read():
+    assert join_texts("stan-", "dard", same_line=False) == "standard"
+    assert join_texts("runs,", "on", same_line=False) == "runs, on"
+    assert join_texts("Ends.", "Begins", same_line=False) == "Ends.\nBegins"
+
+
+def test_a_long_paragraph_is_cut_at_sentences_into_balanced_pieces_that_continue():
+    text = " ".join(f"Sentence {n} has five words." for n in range(10))
+    shaped = shape(paragraph(0, text))
+    assert [len(element.block.text.split()) for element in shaped] == [15, 20, 15] or all(
+        10 <= len(element.block.text.split()) <= 20 for element in shaped
+    )
+    assert [element.block.continues for element in shaped] == [False, *[True] * (len(shaped) - 1)]
+    assert all(element.block.text.endswith("words.") for element in shaped)
+    assert len({element.serial for element in shaped}) == len(shaped)
+
+
+def test_abbreviations_end_no_sentence():
+    pieces = cut_text("We see in Fig. 3 that it works well. But then et al. 2020 say other things.", 10)
+    assert pieces == ["We see in Fig. 3 that it works well.", "But then et al. 2020 say other things."]
+
+
+def test_code_is_not_cut_and_a_long_sentence_is():
+    (code,) = shape(paragraph(0, "x " * 50, kind=NodeKind.CODE))
+    assert code.block.text == "x " * 50
+    assert [len(piece.split()) for piece in cut_text("x " * 50, 20)] == [17, 16, 17]
+    assert shape_passages([], merge_words=5, split_words=5) == []
+
+
+@given(st.lists(st.sampled_from(["word", "end.", "Why?", "3.5", "e.g.", "中文。"]), max_size=120), st.integers(1, 30))
+def test_cutting_loses_no_word_and_no_piece_is_too_long(words, most):
+    text = " ".join(words)
+    pieces = cut_text(text, most)
+    assert " ".join(pieces).split() == text.split() or "".join(pieces).replace(" ", "") == text.replace(" ", "")
+    assert all(len(cut_text(piece, most)) == 1 for piece in pieces)
+
+
+TOP, BOTTOM, MIDDLE = (0.1, 0.03, 0.9, 0.05), (0.1, 0.95, 0.9, 0.97), (0.1, 0.3, 0.9, 0.6)
+
+
+def page(number, *blocks, label=None):
+    return ParsedPage(number, 612, 792, PageParser.MINERU, tuple(blocks), label=label)
+
+
+def block(text, box, kind=NodeKind.PARAGRAPH):
+    return Block(kind=kind, text=text, box=box)
+
+
+def furniture_texts(pages):
+    return [pages[index].blocks[position].text for index, position in sorted(find(pages))]
+
+
+def find(pages):
+    return find_furniture(pages, repeated_share=0.3, edge_band=0.12)
+
+
+def body(number):
+    return block(f"What page {number} says is a sentence that no other page has, {'very ' * number}long.", MIDDLE)
+
+
+def test_a_line_repeated_up_to_its_digits_is_furniture_and_the_text_is_not():
+    pages = [page(n, block(f"Annual report | {n}", TOP), body(n)) for n in range(1, 5)]
+    assert furniture_texts(pages) == [f"Annual report | {n}" for n in range(1, 5)]
+
+
+def test_a_line_on_two_pages_stays():
+    pages = [page(n, block("Only twice" if n < 3 else f"{'Other ' * n}", TOP), body(n)) for n in range(1, 6)]
+    assert furniture_texts(pages) == []
+
+
+def test_the_parsers_headers_are_believed_unless_they_are_long():
+    pages = [page(1, block("Short", TOP, NodeKind.HEADER), block("word " * 41, MIDDLE, NodeKind.HEADER))]
+    assert furniture_texts(pages) == ["Short"]
+
+
+def test_a_title_on_three_of_six_slides_stays_and_one_on_all_goes():
+    few = [page(n, block("Agenda" if n < 4 else "x" * n, TOP, NodeKind.TITLE), body(n)) for n in range(1, 7)]
+    all_of_them = [page(n, block("Acme Inc", TOP, NodeKind.TITLE), body(n)) for n in range(1, 7)]
+    assert furniture_texts(few) == []
+    assert len(furniture_texts(all_of_them)) == 6
+
+
+def test_bare_numbers_that_follow_the_pages_are_furniture_wherever_the_page_ends():
+    pages = [page(n, body(n), block(str(n + 10), (0.49, 0.7, 0.51, 0.72))) for n in range(1, 6)]
+    assert furniture_texts(pages) == [str(n + 10) for n in range(1, 6)]
+
+
+def test_one_wrong_number_does_not_matter_and_gaps_are_bridged():
+    numbers = ["3", "4", "99", "6", "", "8"]
+    pages = [page(n, body(n), *([block(text, BOTTOM, NodeKind.PAGE_NUMBER)] if text else [])) for n, text in enumerate(numbers, 1)]
+    assert fit_labels(pages, find(pages)) == ("3", "4", "5", "6", "7", "8")
+
+
+def test_roman_front_matter_and_prefixed_pages_are_labels_too():
+    texts = ["i", "ii", "iii", "1", "2", "3", "F-1", "F-2", "F-3", "IV", "V", "VI"]
+    pages = [page(n, body(n), block(text, BOTTOM, NodeKind.PAGE_NUMBER)) for n, text in enumerate(texts, 1)]
+    assert fit_labels(pages, find(pages)) == tuple(texts)
+
+
+def test_years_inside_a_numbered_run_are_no_page_numbers():
+    pages = [page(n, block(str(2000 + n), TOP) if 3 <= n <= 5 else body(n), block(f"Form 10-K {n}", BOTTOM)) for n in range(1, 9)]
+    assert fit_labels(pages, find(pages)) == tuple(str(n) for n in range(1, 9))
+    assert "2003" not in furniture_texts(pages)
+
+
+def test_the_files_own_labels_win_and_unnumbered_pages_have_none():
+    assert fit_labels([page(1, label="cover"), page(2)], frozenset()) == ("cover", None)
+    assert fit_labels([page(1), page(2)], frozenset()) == (None, None)
+
+
+@given(st.integers(1, 99))
+def test_roman_numerals_are_read_as_written(number):
+    assert read_roman(write_roman(number)) == number
+
+
+def test_words_are_no_roman_numerals():
+    assert read_roman("mix") is None
+    assert read_roman("") is None
