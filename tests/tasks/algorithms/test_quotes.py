@@ -14,7 +14,6 @@ from tasks.algorithms.quotes import (
     joint_coverage,
     marked,
     pairs_to_compare,
-    plain_answer,
     quote_scores,
     read_row,
     term_shares,
@@ -54,18 +53,10 @@ def choose(coverage, scores, *, fits=None, limit=3, least=0.5, gain=0.1):
 
 def test_a_piece_scores_the_share_of_the_terms_that_it_covers_and_less_for_those_around_it():
     assert score(covered()).tolist() == [0.75, 0.5, 0.75, 0.0]
-
-
-def test_a_given_stem_counts_as_around_the_piece_unless_it_stands_in_it():
     given = [frozenset({"turbin"}), frozenset(), frozenset(), frozenset({"turbin"})]
-    assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25]
-
-
-def test_a_piece_that_does_not_fit_scores_less():
+    assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25], "a given stem counts as around the piece"
     assert score(covered(), fits=[True, False, False, False]).tolist() == [0.75, 0.25, 0.375, 0.0]
-
-
-def test_the_worth_of_the_node_takes_its_share_but_saves_no_piece_without_a_term():
+    # The worth of the node takes its share, but saves no piece without a term.
     assert score(covered(), worths=[1.0, 0.0, 0.4, 1.0], worth_share=0.25) == pytest.approx([0.8125, 0.375, 0.6625, 0.0])
 
 
@@ -154,21 +145,19 @@ def test_every_cell_of_a_row_is_read(header, cells):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("184.6", " 184.6."), ("1,850 Nm", "1850 nm"), ("The gearbox", "gearbox"), ('"Yes"', "yes!"), ("a  seal", "seal")],
+    ("answers", "groups"),
+    [
+        (["184.6", " 184.6.", "15", "1.5"], [[0, 1], [2], [3]]),
+        (["1,850 Nm", "1850 nm", "5 %", "5"], [[0, 1], [2], [3]]),
+        (["The gearbox", "gearbox", "a  seal", "seal"], [[0, 1], [2, 3]]),
+        (['"Yes"', "yes!", "no", "-5", "5"], [[0, 1], [2], [3], [4]]),
+        (["7", "8", "7.", "9", "8"], [[0, 2], [1, 4], [3]]),
+        (["1,5", "15"], [[0], [1]]),
+        ([], []),
+    ],
 )
-def test_answers_that_differ_by_form_alone_are_equal(one, other):
-    assert plain_answer(one) == plain_answer(other) and different_answers([one, other]) == [[0, 1]]
-
-
-@pytest.mark.parametrize(("one", "other"), [("1.5", "15"), ("1,5", "15"), ("yes", "no"), ("5 %", "5"), ("-5", "5")])
-def test_answers_that_say_something_else_are_not(one, other):
-    assert different_answers([one, other]) == [[0], [1]]
-
-
-def test_equal_answers_stand_together_in_the_order_in_which_they_came():
-    assert different_answers(["7", "8", "7.", "9", "8"]) == [[0, 2], [1, 4], [3]]
-    assert different_answers([]) == []
+def test_answers_that_differ_by_form_alone_stand_together_in_the_order_in_which_they_came(answers, groups):
+    assert different_answers(answers) == groups
 
 
 def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
@@ -178,13 +167,9 @@ def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
     assert pairs_to_compare(1, limit=10) == pairs_to_compare(0, limit=10) == pairs_to_compare(5, limit=0) == []
 
 
-def test_a_single_dissenter_among_many_weighs_little():
+def test_a_single_dissenter_among_many_weighs_little_and_what_was_not_compared_nothing():
     assert agreement(sizes=[8, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == pytest.approx(1 - 8 / 36)
     assert agreement(sizes=[1, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == 0.0
-
-
-def test_what_was_not_compared_does_not_count():
-    assert agreement(sizes=[1, 1, 1], compared=[(0, 1)], contradicting=[]) == 1.0
     assert agreement(sizes=[1, 1, 1], compared=[(0, 1), (0, 2)], contradicting=[(0, 2)]) == 0.5
     assert agreement(sizes=[1, 1], compared=[], contradicting=[]) == agreement(sizes=[], compared=[], contradicting=[]) == 1.0
 

@@ -30,9 +30,16 @@ worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), element
 shares = st.floats(0, 1)
 
 
-def test_dense_relevance_worked_by_hand():
+def test_relevance_and_scores_worked_by_hand():
     vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0], [0, 0]], dtype=np.float32)
     assert np.allclose(dense_relevance(query=vectors[1], vectors=vectors), [0.6, 1, 0, 0], atol=1e-6)
+    assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
+    assert min_max(np.full(3, 7.5)).tolist() == [0.0, 0.0, 0.0] and min_max(np.zeros(0)).tolist() == []
+    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
+    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
+    assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
+    parts = {"relevance": np.array([0.8, 0.0]), "propagated": np.array([0.4, 1.0]), "diffused": np.array([0.5, 0.0])}
+    assert np.allclose(combined_score(**parts, weights=np.array([0.5, 0.3, 0.2])), [0.62, 0.3], rtol=1e-15)
 
 
 @given(worlds)
@@ -51,27 +58,12 @@ def test_a_nodes_dense_relevance_does_not_depend_on_the_other_nodes(seed, count)
     assert whole[count // 2 :].tolist() == dense_relevance(query=vectors[0], vectors=vectors[count // 2 :]).tolist()
 
 
-def test_min_max_worked_by_hand():
-    assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
-
-
 @given(arrays(np.float64, st.integers(2, 9), elements=st.floats(0, 1e6)))
 def test_min_max_keeps_the_order_and_spans_zero_to_one(scores):
     scaled = min_max(scores)
     assert (np.diff(scaled[np.argsort(scores, kind="stable")]) >= 0).all()
     assert scaled.min() == 0.0
     assert scaled.max() == float(scores.min() < scores.max())
-
-
-def test_equal_scores_say_nothing():
-    assert min_max(np.full(3, 7.5)).tolist() == min_max(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
-    assert min_max(np.array([4.0])).tolist() == [0.0]
-    assert min_max(np.zeros(0)).tolist() == []
-
-
-def test_a_blend_worked_by_hand():
-    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
-    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
 
 
 @given(arrays(np.float64, (2, 5), elements=shares), shares)
@@ -240,18 +232,7 @@ def test_scaled_values_reach_one_unless_all_are_zero(values):
     assert (np.diff(scaled[np.argsort(values)]) >= 0).all()
 
 
-def test_scaling_worked_by_hand():
-    assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
-
-
 PAPER = np.array([0.5, 0.3, 0.2])
-
-
-def test_the_score_worked_by_hand():
-    scores = combined_score(
-        relevance=np.array([0.8, 0.0]), propagated=np.array([0.4, 1.0]), diffused=np.array([0.5, 0.0]), weights=PAPER
-    )
-    assert np.allclose(scores, [0.62, 0.3], rtol=1e-15)
 
 
 @given(arrays(np.float64, (3, 5), elements=st.floats(0, 1)), st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)))

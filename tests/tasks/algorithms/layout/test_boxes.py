@@ -23,34 +23,20 @@ from tasks.algorithms.layout.furniture import find_furniture, fit_labels, read_r
 from tasks.algorithms.layout.passages import cut_text, join_texts, shape_passages
 
 
-def test_words_are_counted_and_han_signs_are_words():
-    assert count_words("two words") == 2
-    assert count_words("中文字 abc") == 4
-    assert word_spans("a bc") == [(0, 1), (2, 4)]
-
-
-def test_spellings_of_a_heading_compare_equal():
+def test_words_are_counted_and_spellings_of_a_heading_compare_equal():
+    assert (count_words("two words"), count_words("中文字 abc"), word_spans("a bc")) == (2, 4, [(0, 1), (2, 4)])
     assert simplify(" 1.  Results—and_More ") == simplify("1 results AND more")
 
 
-def test_boxes_unite_and_overlap():
+def test_boxes_unite_overlap_and_have_letters_of_a_height():
     one, other = (0.1, 0.1, 0.5, 0.2), (0.3, 0.15, 0.5, 0.4)
     assert unite([one, other]) == (0.1, 0.1, 0.5, 0.4)
-    assert area(one) == pytest.approx(0.04)
-    assert shared_width(one, other) == pytest.approx(1)
-    assert shared_height(one, other) == pytest.approx(0.5)
-    assert shared_width(one, (0.6, 0, 0.7, 1)) == 0
+    assert (area(one), shared_width(one, other), shared_height(one, other)) == pytest.approx((0.04, 1, 0.5))
+    assert shared_width(one, (0.6, 0, 0.7, 1)) == shared_width((0.7, 0, 0.7, 1), one) == 0
     assert shared_width((0.2, 0, 0.2, 1), one) == 1
-    assert shared_width((0.7, 0, 0.7, 1), one) == 0
-
-
-def test_two_lines_are_as_high_as_one_of_the_same_font():
-    size = (600.0, 800.0)
-    one = letter_height((0.1, 0.1, 0.6, 0.115), 50, page_size=size)
-    two = letter_height((0.1, 0.1, 0.6, 0.13), 100, page_size=size)
-    assert one == pytest.approx(12)
-    assert two == pytest.approx(12)
-    assert letter_height((0.1, 0.1, 0.1, 0.2), 5, page_size=size) == pytest.approx(80)
+    # Two lines are as high as one of the same font.
+    written = [((0.1, 0.1, 0.6, 0.115), 50), ((0.1, 0.1, 0.6, 0.13), 100), ((0.1, 0.1, 0.1, 0.2), 5)]
+    assert [letter_height(box, signs, page_size=(600.0, 800.0)) for box, signs in written] == pytest.approx([12, 12, 80])
 
 
 unit = st.floats(0, 1)
@@ -88,39 +74,31 @@ def merged(*lines):
     return [(block.text, block.kind is NodeKind.TITLE) for block in merge_lines(lines, width=600, height=800)]
 
 
-def test_lines_close_below_each_other_are_one_paragraph():
-    assert merged(line("The tide", 0.1, 0.5, 0.5), line("turns twice.", 0.1, 0.525, 0.4)) == [("The tide turns twice.", False)]
+PAGE_OF_COLUMNS = [
+    line("left", 0.1, 0.5, 0.2),
+    line("piece", 0.21, 0.5, 0.3),
+    line("right", 0.6, 0.5, 0.8),
+    line("below left", 0.1, 0.522, 0.3),
+    line("below right", 0.6, 0.522, 0.8),
+]
+BULLET, HIGH_LINE = line("• three", 0.1, 0.622, 0.5), line("four", 0.1, 0.645, 0.5, height=0.04)
 
 
-def test_a_gap_a_bullet_or_another_height_begins_a_paragraph():
-    lines = [
-        line("one", 0.1, 0.5, 0.5),
-        line("two", 0.1, 0.6, 0.5),
-        line("• three", 0.1, 0.622, 0.5),
-        line("four", 0.1, 0.645, 0.5, height=0.04),
-    ]
-    assert merged(*lines) == [("one", False), ("two", False), ("• three", False), ("four", False)]
-
-
-def test_pieces_of_a_line_are_joined_and_columns_are_not():
-    lines = [
-        line("left", 0.1, 0.5, 0.2),
-        line("piece", 0.21, 0.5, 0.3),
-        line("right", 0.6, 0.5, 0.8),
-        line("below left", 0.1, 0.522, 0.3),
-        line("below right", 0.6, 0.522, 0.8),
-    ]
-    assert merged(*lines) == [("left piece below left", False), ("right below right", False)]
-
-
-def test_a_line_that_overlaps_sideways_is_no_piece_of_it():
-    assert merged(line("above", 0.1, 0.5, 0.5), line("over it", 0.1, 0.505, 0.5)) == [("above", False), ("over it", False)]
-
-
-def test_a_broken_word_is_mended_and_a_hyphen_kept():
-    assert merged(line("the tur-", 0.1, 0.5, 0.5), line("bine", 0.1, 0.522, 0.3)) == [("the turbine", False)]
-    assert merged(line("Anglo-", 0.1, 0.5, 0.5), line("Dutch", 0.1, 0.522, 0.3)) == [("Anglo- Dutch", False)]
-    assert merged(line("5 -", 0.1, 0.5, 0.5), line("and", 0.1, 0.522, 0.3)) == [("5 - and", False)]
+@pytest.mark.parametrize(
+    ("lines", "texts"),
+    [
+        ([line("The tide", 0.1, 0.5, 0.5), line("turns twice.", 0.1, 0.525, 0.4)], ["The tide turns twice."]),
+        # A gap, a bullet and another height begin a paragraph.
+        ([line("one", 0.1, 0.5, 0.5), line("two", 0.1, 0.6, 0.5), BULLET, HIGH_LINE], ["one", "two", "• three", "four"]),
+        (PAGE_OF_COLUMNS, ["left piece below left", "right below right"]),
+        ([line("above", 0.1, 0.5, 0.5), line("over it", 0.1, 0.505, 0.5)], ["above", "over it"]),
+        ([line("the tur-", 0.1, 0.5, 0.5), line("bine", 0.1, 0.522, 0.3)], ["the turbine"]),
+        ([line("Anglo-", 0.1, 0.5, 0.5), line("Dutch", 0.1, 0.522, 0.3)], ["Anglo- Dutch"]),
+        ([line("5 -", 0.1, 0.5, 0.5), line("and", 0.1, 0.522, 0.3)], ["5 - and"]),
+    ],
+)
+def test_lines_below_and_beside_each_other_are_paragraphs_and_columns_stay_apart(lines, texts):
+    assert merged(*lines) == [(text, False) for text in texts]
 
 
 def test_large_text_at_the_top_is_the_title():
@@ -281,16 +259,14 @@ def test_bare_numbers_that_follow_the_pages_are_furniture_wherever_the_page_ends
     assert furniture_texts(pages) == [str(n + 10) for n in range(1, 6)]
 
 
-def test_one_wrong_number_does_not_matter_and_gaps_are_bridged():
-    numbers = ["3", "4", "99", "6", "", "8"]
-    pages = [page(n, body(n), *([block(text, BOTTOM, NodeKind.PAGE_NUMBER)] if text else [])) for n, text in enumerate(numbers, 1)]
-    assert fit_labels(pages, find(pages)) == ("3", "4", "5", "6", "7", "8")
-
-
-def test_roman_front_matter_and_prefixed_pages_are_labels_too():
-    texts = ["i", "ii", "iii", "1", "2", "3", "F-1", "F-2", "F-3", "IV", "V", "VI"]
-    pages = [page(n, body(n), block(text, BOTTOM, NodeKind.PAGE_NUMBER)) for n, text in enumerate(texts, 1)]
-    assert fit_labels(pages, find(pages)) == tuple(texts)
+@pytest.mark.parametrize(
+    ("written", "labels"),
+    [("3 4 99 6  8", "3 4 5 6 7 8"), ("i ii iii 1 2 3 F-1 F-2 F-3 IV V VI", "i ii iii 1 2 3 F-1 F-2 F-3 IV V VI")],
+)
+def test_roman_and_prefixed_numbers_are_labels_a_wrong_one_does_not_matter_and_gaps_are_bridged(written, labels):
+    blocks = [[block(text, BOTTOM, NodeKind.PAGE_NUMBER)] if text else [] for text in written.split(" ")]
+    pages = [page(n, body(n), *number) for n, number in enumerate(blocks, 1)]
+    assert fit_labels(pages, find(pages)) == tuple(labels.split())
 
 
 def test_years_inside_a_numbered_run_are_no_page_numbers():

@@ -103,42 +103,32 @@ def levels(*texts, bookmarks=(), first_level=2):
     return [ranked[n] for n in range(len(texts))]
 
 
-def test_numbers_give_the_levels_and_known_titles_without_one_have_the_highest():
-    assert levels("Abstract", "1 Introduction", "1.1 Why", "1.1.1 Really", "2 End", "References") == [1, 1, 2, 3, 1, 1]
+PARTS = ("PART I", "Item 1. Business", "Overview", "PART II", "Item 8. Statements", "1. Policies", "Leases", "2. Debt")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("Abstract", "1 Introduction", "1.1 Why", "1.1.1 Really", "2 End", "References"), [1, 1, 2, 3, 1, 1]),
+        (PARTS, [1, 2, 3, 1, 2, 3, 4, 3]),
+        (("Chapter 1 Start", "1.1 One", "Chapter 2 End", "2.1 Two", "2.1.1 Three"), [1, 2, 1, 2, 3]),
+        (("1 One", "A Proofs", "A.1 First", "B Data"), [1, 1, 2, 1]),
+        (("I. One", "A. Part", "B. Part", "II. Two", "1 Deep"), [1, 2, 2, 1, 2]),
+        (("I. Single", "A. Alone", "Other"), [1, 1, 1]),
+        (("Appendix A Proofs", "A.1 First"), [1, 2]),
+        (("1 One", "2 Two", "9 ways to save", "3 Three"), [1, 1, 1, 1]),
+        (("Note 3 Leases", ("Big", 0.03)), [2, 1]),
+        ((("Top", 0.04), ("Middle", 0.03), ("Low", 0.02), ("Middle again", 0.03)), [1, 2, 3, 2]),
+        ((("Top", 0.04), ("Nearly as high", 0.0399), ("Low", 0.02)), [1, 1, 2]),
+        ((("1 Numbered", 0.03), ("Small", 0.02), ("Smaller", 0.01), ("Large", 0.05)), [1, 2, 2, 1]),
+    ],
+)
+def test_numbers_in_their_series_give_the_levels_and_letter_heights_rank_what_has_none(texts, expected):
+    assert levels(*texts) == expected
 
 
 def test_the_documents_own_title_stands_over_all():
     assert levels("A Survey", "1 Introduction", "1.1 Why", first_level=1) == [1, 2, 3]
-
-
-def test_parts_items_and_notes_are_nested_and_other_titles_stand_under_the_open_item():
-    shown = levels("PART I", "Item 1. Business", "Overview", "PART II", "Item 8. Statements", "1. Policies", "Leases", "2. Debt")
-    assert shown == [1, 2, 3, 1, 2, 3, 4, 3]
-
-
-def test_a_chapters_sections_count_its_number():
-    assert levels("Chapter 1 Start", "1.1 One", "Chapter 2 End", "2.1 Two", "2.1.1 Three") == [1, 2, 1, 2, 3]
-
-
-def test_appendix_letters_and_roman_numbers_have_levels():
-    assert levels("1 One", "A Proofs", "A.1 First", "B Data") == [1, 1, 2, 1]
-    assert levels("I. One", "A. Part", "B. Part", "II. Two", "1 Deep") == [1, 2, 2, 1, 2]
-    assert levels("I. Single", "A. Alone", "Other") == [1, 1, 1]
-    assert levels("Appendix A Proofs", "A.1 First") == [1, 2]
-
-
-def test_a_number_out_of_its_series_is_a_word_like_others():
-    assert levels("1 One", "2 Two", "9 ways to save", "3 Three") == [1, 1, 1, 1]
-
-
-def test_a_section_keyword_without_levels_says_nothing():
-    assert levels("Note 3 Leases", ("Big", 0.03)) == [2, 1]
-
-
-def test_letter_heights_rank_what_has_no_number():
-    assert levels(("Top", 0.04), ("Middle", 0.03), ("Low", 0.02), ("Middle again", 0.03)) == [1, 2, 3, 2]
-    assert levels(("Top", 0.04), ("Nearly as high", 0.0399), ("Low", 0.02)) == [1, 1, 2]
-    assert levels(("1 Numbered", 0.03), ("Small", 0.02), ("Smaller", 0.01), ("Large", 0.05)) == [1, 2, 2, 1]
 
 
 def test_bookmarks_come_first():

@@ -182,39 +182,33 @@ def test_a_row_says_caption_group_and_header_of_each_value():
     ]
 
 
+def html(*rows, cell="td"):
+    return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{text}</{cell}>' for text in row)}</tr>" for row in rows) + "</table>"
+
+
 def test_headers_of_two_rows_are_joined_through_their_spans():
-    table = read_html(
-        "<table><tr><td rowspan=2>Item</td><td colspan='2'>2024</td></tr><tr><td>Q1</td><td>Q2</td></tr>"
-        "<tr><td>Sales</td><td>10</td><td>12</td></tr></table>"
-    )
-    assert table.header_rows == 2
-    assert table.header == ("Item", "2024 / Q1", "2024 / Q2")
+    rows = html(("Q1", "Q2"), ("Sales", 10, 12)).removeprefix("<table>")
+    table = read_html(f"<table><tr><td rowspan=2>Item</td><td colspan='2'>2024</td></tr>{rows}")
+    assert (table.header_rows, table.header) == (2, ("Item", "2024 / Q1", "2024 / Q2"))
     assert describe_rows(table, caption="")[2] == "Item: Sales | 2024 / Q1: 10 | 2024 / Q2: 12"
 
 
-def test_years_name_columns_and_the_label_above_the_numbers_is_no_header():
-    table = read_html(
-        "<table><tr><td></td><td>2023</td><td>2024</td></tr><tr><td>Assets</td><td></td><td></td></tr>"
-        "<tr><td>Cash</td><td>1</td><td>2</td></tr></table>"
-    )
-    assert table.header_rows == 1
-
-
-def test_tables_that_begin_with_numbers_or_a_group_have_no_header():
-    assert read_html("<table><tr><td>A</td><td>1</td></tr><tr><td>B</td><td>2</td></tr></table>").header == ()
-    assert read_html("<table><tr><td>A:</td><td></td></tr><tr><td>B</td><td>2</td></tr></table>").header_rows == 0
-
-
-def test_a_table_of_words_has_a_header_when_every_column_is_named():
-    words = (
-        "<table><tr><td>Name</td><td>Role</td></tr><tr><td>Ann</td><td>Chair</td></tr><tr><td>Bo</td><td>Clerk</td></tr></table>"
-    )
-    assert read_html(words).header_rows == 1
-    assert read_html(words.replace("Role", "")).header_rows == 0
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [
+        ([("", 2023, 2024), ("Assets", "", ""), ("Cash", 1, 2)], 1),  # years name columns, the label above numbers does not
+        ([("A", 1), ("B", 2)], 0),
+        ([("A:", ""), ("B", 2)], 0),
+        ([("Name", "Role"), ("Ann", "Chair"), ("Bo", "Clerk")], 1),
+        ([("Name", ""), ("Ann", "Chair"), ("Bo", "Clerk")], 0),
+    ],
+)
+def test_a_header_names_every_column(rows, count):
+    assert read_html(html(*rows)).header_rows == count
 
 
 def test_a_table_marked_as_header_throughout_has_one_header_row():
-    assert read_html("<table><tr><th>a</th></tr><tr><th>b</th></tr></table>").header_rows == 1
+    assert read_html(html("a", "b", cell="th")).header_rows == 1
 
 
 def test_broken_html_gives_what_is_there():
@@ -257,8 +251,7 @@ def test_a_value_repeated_by_a_span_comes_once():
 
 
 def test_five_thousand_rows_make_five_thousand_lines():
-    html = "<table>" + "".join(f"<tr><td>row {n}</td><td>{n}</td></tr>" for n in range(5000)) + "</table>"
-    assert len(describe_rows(read_html(html), caption="")) == 5000
+    assert len(describe_rows(read_html(html(*((f"row {n}", n) for n in range(5000)))), caption="")) == 5000
 
 
 @given(st.text(alphabet="<>/tabledhr =\"'19&;", max_size=300))

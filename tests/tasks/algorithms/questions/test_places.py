@@ -114,29 +114,21 @@ def resolve(question, *, pages=PAGES, sections=SECTIONS, nodes=NODES):
     return resolve_places(named_places(question), pages=pages, sections=sections, nodes=nodes, beside_printed=0.25)
 
 
-def test_a_number_means_the_printed_page_before_the_counted_one():
-    found = resolve("page 2")
-    assert found.pages == {("a", 3): 1.0, ("a", 2): 0.25, ("b", 2): 1.0}
-    assert found.nodes == {"a2": 0.25, "a3": 1.0, "b2": 1.0}
-    assert found.unknown == ()
-
-
-def test_pages_are_counted_from_either_end_of_each_document():
-    assert resolve("the last page").pages == {("a", 4): 1.0, ("b", 2): 1.0}
-    assert resolve("the third page").pages == {("a", 3): 1.0}
-
-
 @pytest.mark.parametrize(
     ("question", "pages"),
     [
+        ("page 2", {("a", 3): 1.0, ("a", 2): 0.25, ("b", 2): 1.0}),  # a printed number before a counted one
+        ("the last page", {("a", 4): 1.0, ("b", 2): 1.0}),
+        ("the third page", {("a", 3): 1.0}),
         ("pages 2-3", {("a", 3): 1.0, ("a", 2): 0.25, ("b", 2): 1.0}),
         ("from page 1 to page 2", {("a", 2): 1.0, ("a", 3): 1.0, ("a", 1): 0.25, ("b", 1): 1.0, ("b", 2): 1.0}),
         ("from page 3 to the last page", {("a", 3): 1.0, ("a", 4): 1.0}),
         ("the first 40 pages", {("a", page): 1.0 for page in range(1, 5)} | {("b", 1): 1.0, ("b", 2): 1.0}),
         ("from the second page to the last page", {("a", page): 1.0 for page in (2, 3, 4)} | {("b", 2): 1.0}),
+        ("section 1", {("a", 1): 1.0, ("a", 2): 1.0}),
     ],
 )
-def test_a_range_means_all_of_its_pages(question, pages):
+def test_a_number_a_range_and_a_section_mean_their_pages(question, pages):
     found = resolve(question)
     assert found.pages == pages and found.unknown == ()
 
@@ -162,35 +154,25 @@ def test_whatever_is_named_lies_in_the_documents_or_is_unknown(words):
     assert found.nodes.keys() <= {node.id for node in NODES} and all(str(place) for place in found.unknown)
 
 
-def test_a_section_of_which_a_page_is_named_means_this_page():
-    found = resolve('page 2 of the "Outlook" part')
-    assert found.nodes == {"a3": 1.0, "a2": 0.25, "b2": 1.0}
-    assert resolve('page 1 and the "Outlook" part').pages[("a", 4)] == 1.0
-
-
 @pytest.mark.parametrize(
     ("question", "nodes"),
     [
+        ("page 2", {"a2": 0.25, "a3": 1.0, "b2": 1.0}),
         ("Figure 1", {"a2": 1.0}),
-        ("chart 1", {"a2": 1.0}),
+        ("chart 1", {"a2": 1.0}),  # a chart may be called a figure
         ("diagram 2", {"b2": 1.0}),
+        ("section 1", {"a1": 1.0, "a2": 1.0}),
+        ('the "Outlook" part', {"a3": 1.0}),
+        ('page 2 of the "Outlook" part', {"a3": 1.0, "a2": 0.25, "b2": 1.0}),
+        ("Figure 1 in section 1 on page 1", {"a1": 1.0, "a2": 1.0, "b1": 1.0}),
     ],
 )
-def test_a_label_means_its_node_and_a_chart_may_be_called_a_figure(question, nodes):
-    found = resolve(question)
-    assert found.nodes == nodes
-    assert len(found.pages) == 1
+def test_a_label_a_section_and_a_page_mean_their_nodes_and_the_strongest_meaning_counts(question, nodes):
+    assert resolve(question).nodes == nodes
 
 
-def test_a_section_means_its_pages_and_what_stands_under_it():
-    found = resolve("section 1")
-    assert found.pages == {("a", 1): 1.0, ("a", 2): 1.0}
-    assert found.nodes == {"a1": 1.0, "a2": 1.0}
-
-
-def test_the_strongest_meaning_counts():
-    found = resolve("Figure 1 in section 1 on page 1")
-    assert found.nodes == {"a1": 1.0, "a2": 1.0, "b1": 1.0}
+def test_a_page_and_a_section_are_both_meant():
+    assert resolve('page 1 and the "Outlook" part').pages[("a", 4)] == 1.0
 
 
 def test_places_that_no_document_has_are_reported_but_titles_are_guesses():
@@ -226,15 +208,22 @@ def test_a_number_means_the_title_that_opens_with_it(named, places):
     assert numbered_sections(named, TITLED) == places
 
 
-def test_a_title_is_known_whatever_its_number_endings_and_order():
-    assert titled_sections("Warning & cautions", TITLED) == [1]
-    assert titled_sections("Cautions and warnings", TITLED) == [1]
+TITLES = [*make("Executive Summary", "Summary of the annual cash flow"), *make("Summary", "Short summary", document="b")]
 
 
-def test_a_title_that_contains_the_words_is_meant_unless_it_is_too_long_or_another_has_the_words():
-    sections = [*make("Executive Summary", "Summary of the annual cash flow"), *make("Summary", "Short summary", document="b")]
-    assert titled_sections("summary", sections) == [0, 2]
-    assert titled_sections("weather", sections) == []
+@pytest.mark.parametrize(
+    ("words", "sections", "places"),
+    [
+        ("Warning & cautions", TITLED, [1]),
+        ("Cautions and warnings", TITLED, [1]),
+        ("summary", TITLES, [0, 2]),  # one that is too long is not meant, nor where another has just the words
+        ("weather", TITLES, []),
+        ("What we do", make("What We Do", "Other things"), [0]),
+        ("appendix", [*make("Appendix", "Data"), *make("Results", "Appendix 1", document="b")], [0, 1, 3]),
+    ],
+)
+def test_a_title_is_known_whatever_its_number_endings_and_order(words, sections, places):
+    assert titled_sections(words, sections) == places
 
 
 @pytest.mark.parametrize(
@@ -250,15 +239,6 @@ def test_a_title_that_contains_the_words_is_meant_unless_it_is_too_long_or_anoth
 def test_the_appendix_is_all_from_its_first_title_on(titles, places):
     for name in ("appendix", "appendices", "annex"):
         assert titled_sections(name, make(*titles)) == places
-
-
-def test_each_document_has_an_appendix_of_its_own():
-    sections = [*make("Appendix", "Data"), *make("Results", "Appendix 1", document="b")]
-    assert titled_sections("appendix", sections) == [0, 1, 3]
-
-
-def test_a_title_of_function_words_is_compared_as_it_is():
-    assert titled_sections("What we do", make("What We Do", "Other things")) == [0]
 
 
 def test_subsections_belong_to_their_section():

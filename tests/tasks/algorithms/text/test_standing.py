@@ -159,34 +159,26 @@ def test_signs_are_the_nature_of_formulas_and_tables():
     assert is_meaningless_text(text="| - | - |", title="", is_prose=False)
 
 
-def test_a_short_text_is_its_own_summary():
-    assert summarize(sentences=["Revenue grew.", "Costs\nfell."], rarity={}, title_words=(), words=4) == "Revenue grew. Costs fell."
+# Weights: solar 2 (it stands twice), panels 1, filler 1, nice 1, weather 1 (twice, at half the rarity).
+# Scores: 1.25 x 2 / sqrt 2 = 1.77 for the first sentence, 3 / sqrt 2 = 2.12 for the second, 2 / sqrt 2 = 1.41 for the last.
+RARITY = {"solar": 1.0, "panels": 1.0, "weather": 0.5, "nice": 1.0, "filler": 1.0}
+GREEK = dict.fromkeys(("alpha", "beta", "gamma", "delta", "epsilon"), 1.0)
+SOLAR = ["filler weather.", "solar solar panels.", "nice weather."]
 
 
-def test_the_best_sentence_worked_by_hand():
-    # Weights: solar 2 (it stands twice), panels 1, filler 1, nice 1, weather 1 (twice, at half the rarity).
-    # Scores: 1.25 x 2 / sqrt 2 = 1.77 for the first sentence, 3 / sqrt 2 = 2.12 for the second, 2 / sqrt 2 = 1.41 for the last.
-    rarity = {"solar": 1.0, "panels": 1.0, "weather": 0.5, "nice": 1.0, "filler": 1.0}
-    sentences = ["filler weather.", "solar solar panels.", "nice weather."]
-    assert summarize(sentences=sentences, rarity=rarity, title_words=(), words=3) == "solar solar panels."
-    assert summarize(sentences=sentences, rarity=rarity, title_words=(), words=5) == "filler weather. solar solar panels."
-
-
-def test_words_of_the_title_decide():
-    rarity = dict.fromkeys(("alpha", "beta", "gamma", "delta", "epsilon"), 1.0)
-    sentences = ["alpha.", "beta gamma.", "delta epsilon."]
-    assert summarize(sentences=sentences, rarity=rarity, title_words={"delta"}, words=2) == "delta epsilon."
-
-
-def test_a_long_best_sentence_is_cut_and_marked():
-    assert summarize(sentences=["one long sentence about rivers"], rarity={}, title_words=(), words=3) == "one long sentence …"
-
-
-def test_a_sentence_without_content_is_never_added():
-    assert (
-        summarize(sentences=["rivers flow north.", "of the."], rarity={"rivers": 1.0}, title_words=(), words=4)
-        == "rivers flow north."
-    )
+@pytest.mark.parametrize(
+    ("sentences", "rarity", "title", "words", "summary"),
+    [
+        (["Revenue grew.", "Costs\nfell."], {}, (), 4, "Revenue grew. Costs fell."),
+        (SOLAR, RARITY, (), 3, "solar solar panels."),
+        (SOLAR, RARITY, (), 5, "filler weather. solar solar panels."),
+        (["alpha.", "beta gamma.", "delta epsilon."], GREEK, {"delta"}, 2, "delta epsilon."),
+        (["one long sentence about rivers"], {}, (), 3, "one long sentence …"),
+        (["rivers flow north.", "of the."], {"rivers": 1.0}, (), 4, "rivers flow north."),
+    ],
+)
+def test_the_best_sentences_worked_by_hand(sentences, rarity, title, words, summary):
+    assert summarize(sentences=sentences, rarity=rarity, title_words=title, words=words) == summary
 
 
 @given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1), st.integers(5, 20))
