@@ -48,12 +48,9 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
     assert {folder().parent for folder in folders} == {tmp_path}
 
 
-def test_without_the_environment_the_home_is_the_users(monkeypatch):
+def test_without_the_environment_the_home_is_the_users_and_prefect_keeps_its_own(monkeypatch, tmp_path):
     monkeypatch.delenv("FLOWREADER_HOME", raising=False)
     assert locations.home() == Path.home() / ".local" / "share" / "flowreader"
-
-
-def test_prefect_keeps_its_own_folder_where_it_has_one(monkeypatch, tmp_path):
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "own"))
     assert locations.prefect_folder() == tmp_path / "own"
 

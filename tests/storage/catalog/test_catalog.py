@@ -151,13 +151,6 @@ def test_the_names_are_those_that_answers_say_whatever_stands_in_them(location):
     assert noted == {REPORT.id: {"\\udcff.pdf", "a\nb\x85\u2028.pdf"}, PAPER.id: set()}
 
 
-def test_what_an_older_program_noted_is_purged_too(location):
-    location.folder.mkdir(parents=True)
-    older = {"document_id": REPORT.id, "moment": 1.5, "names": ["a" * 64], "snapshot": 3, "copies": ["b" * 40]}
-    location.purge_due.write_text(f"{older}\n".replace("'", '"'))
-    assert noted_removals(location) == (Removal(REPORT.id, 1.5),)
-
-
 @pytest.mark.parametrize("said", [b"", b"\xff\x00", b"report.pdf\n" + REPORT.id[:9].encode(), b'{"moment": 3}'])
 def test_a_note_without_ids_names_no_document_and_waits_since_it_was_written(location, said):
     location.folder.mkdir(parents=True)

@@ -272,10 +272,3 @@ def test_the_columns_are_those_of_the_records(adjacency):
     assert graph.summary_words.tolist() == [len(node.summary.split()) for node in nodes]
     assert graph.vectors is vectors
     assert (graph.initial_vectors, set(graph.columns)) == (None, {"search_text"})
-
-
-def test_no_node_is_a_graph_of_nothing(adjacency):
-    nobody = np.empty(0, np.int64)
-    graph = assemble(adjacency, nobody, {"vector": np.empty((0, 2), np.float32), "initial_vector": np.empty((0, 2))})
-    assert (len(graph), graph.document_ids, len(graph.tails)) == (0, (), 0)
-    assert graph.initial_vectors.shape == (0, 2)

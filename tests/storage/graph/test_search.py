@@ -78,28 +78,12 @@ SCOPES = [
 ID = "a" * 64
 
 
-def test_no_limit_is_no_filter():
+def test_a_scope_is_a_filter_whose_pages_fit_their_column():
     assert (EVERYTHING.node_filter(), EVERYTHING.row_filter()) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("scope", "built"),
-    [
-        (Scope(documents=(ID,)), f"(document_id IN ('{ID}'))"),
-        (Scope(first_page=3, last_page=7), "(page BETWEEN 3 AND 7)"),
-        (Scope(first_page=3), "(page BETWEEN 3 AND 2147483647)"),
-        (Scope(last_page=10**12), "(page BETWEEN 0 AND 2147483647)"),
-        (Scope((ID,), 1, 1, Modality.TABLE), f"(document_id IN ('{ID}')) AND (page BETWEEN 1 AND 1)"),
-    ],
-)
-def test_a_scope_is_a_filter(scope, built):
-    assert scope.row_filter() == built
-    assert scope.node_filter() == (f"{built} AND (modality IN ('table'))" if scope.modality else built)
-
-
-def test_only_tables_have_rows():
-    assert Scope(modality=Modality.FIGURE).row_filter() == "(false)"
-    assert Scope(modality=Modality.TABLE).row_filter() is None
+    assert Scope(last_page=10**12).row_filter() == "(page BETWEEN 0 AND 2147483647)"
+    built, scope = f"(document_id IN ('{ID}')) AND (page BETWEEN 1 AND 1)", Scope((ID,), 1, 1, Modality.TABLE)
+    assert (scope.row_filter(), scope.node_filter()) == (built, f"{built} AND (modality IN ('table'))")
+    assert Scope(modality=Modality.FIGURE).row_filter() == "(false)", "only tables have rows"
 
 
 @pytest.fixture(scope="module", params=["indexed", "not indexed"])

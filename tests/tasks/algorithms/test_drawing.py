@@ -26,18 +26,17 @@ def test_crossings_worked_by_hand():
     assert count_crossings(layers=[[0], [1, 2]], links=[(0, 1, 1), (0, 2, 1)]) == 0
 
 
-def test_two_crossed_lines_are_uncrossed_by_the_first_sweep():
-    assert order_layers(layers=[[0, 1], [2, 3]], links=[(0, 3, 1), (1, 2, 1)], sweeps=1) == [[0, 1], [3, 2]]
-
-
-def test_the_stronger_line_pulls_more():
-    # 3 hangs between 0 and 2, 4 at 1: with a strong line to 2 it stands below 4.
-    layers, links = [[0, 1, 2], [3, 4]], [(0, 3, 1.0), (2, 3, 9.0), (1, 4, 1.0), (0, 4, 0.1)]
-    assert order_layers(layers=layers, links=links, sweeps=1) == [[0, 1, 2], [4, 3]]
-
-
-def test_a_slot_without_lines_keeps_its_place():
-    assert order_layers(layers=[[0, 1], [2, 3, 4]], links=[(0, 4, 1), (1, 2, 1)], sweeps=1)[1] == [4, 3, 2]
+@pytest.mark.parametrize(
+    ("layers", "links", "ordered"),
+    [
+        ([[0, 1], [2, 3]], [(0, 3, 1), (1, 2, 1)], [[0, 1], [3, 2]]),
+        # 3 hangs between 0 and 2, 4 at 1: with a strong line to 2 it stands below 4.
+        ([[0, 1, 2], [3, 4]], [(0, 3, 1.0), (2, 3, 9.0), (1, 4, 1.0), (0, 4, 0.1)], [[0, 1, 2], [4, 3]]),
+        ([[0, 1], [2, 3, 4]], [(0, 4, 1), (1, 2, 1)], [[0, 1], [4, 3, 2]]),  # a slot without lines keeps its place
+    ],
+)
+def test_the_first_sweep_uncrosses_lines_and_the_stronger_pulls_more(layers, links, ordered):
+    assert order_layers(layers=layers, links=links, sweeps=1) == ordered
 
 
 @given(layered())

@@ -34,34 +34,22 @@ def test_a_caption_opens_with_its_label_and_a_sentence_does_not(text, label):
     assert read_label(text) == label
 
 
-def test_the_nearest_figure_gets_the_caption_and_keeps_its_place_in_reading_order():
-    page = [
-        element(0, NodeKind.FIGURE, "", (0.1, 0.1, 0.5, 0.3)),
-        element(1, NodeKind.PARAGRAPH, "Figure 1: Above it.", (0.1, 0.31, 0.5, 0.33)),
-        element(2, NodeKind.FIGURE, "", (0.1, 0.4, 0.5, 0.6)),
-    ]
-    first, caption, second = join_captions(page)
-    assert (first.label, first.block.caption) == ("Figure 1", "Figure 1: Above it.")
-    assert (caption.block.kind, caption.caption_of, caption.label) == (NodeKind.CAPTION, 0, "Figure 1")
-    assert second.label == ""
-
-
-def test_habits_decide_between_equal_distances():
-    page = [
-        element(0, NodeKind.TABLE, "a", (0.1, 0.1, 0.5, 0.3)),
-        element(1, NodeKind.PARAGRAPH, "Table 1: Below is mine.", (0.1, 0.32, 0.5, 0.34)),
-        element(2, NodeKind.TABLE, "b", (0.1, 0.36, 0.5, 0.6)),
-    ]
-    assert join_captions(page)[1].caption_of == 2
-
-
-def test_a_second_caption_finds_its_figure_taken():
-    page = [
-        element(0, NodeKind.FIGURE, "", (0.1, 0.1, 0.5, 0.3)),
-        element(1, NodeKind.PARAGRAPH, "Figure 1: Near.", (0.1, 0.31, 0.5, 0.33)),
-        element(2, NodeKind.PARAGRAPH, "Figure 2: Less near.", (0.1, 0.34, 0.5, 0.36)),
-    ]
-    assert [part.caption_of for part in join_captions(page)] == [None, 0, None]
+@pytest.mark.parametrize(
+    ("parts", "place"),
+    [
+        ([("figure", "", 0.1, 0.3), ("paragraph", "Figure 1: Above it.", 0.31, 0.33), ("figure", "", 0.4, 0.6)], 0),
+        # Of two at the same distance habits decide.
+        ([("table", "", 0.1, 0.3), ("paragraph", "Table 1: Below is mine.", 0.32, 0.34), ("table", "", 0.36, 0.6)], 2),
+        # A second caption finds its figure taken.
+        ([("figure", "", 0.1, 0.3), ("caption", "Figure 1: It", 0.31, 0.33), ("caption", "Figure 2: No", 0.34, 0.36)], 0),
+    ],
+)
+def test_the_nearest_figure_gets_the_caption(parts, place):
+    page = [element(n, NodeKind(kind), text, (0.1, top, 0.5, foot)) for n, (kind, text, top, foot) in enumerate(parts)]
+    joined = join_captions(page)
+    assert [part.caption_of for part in joined] == [None, place, None]
+    owner = joined[place]
+    assert (owner.label, owner.block.caption) == (joined[1].label, parts[1][1]) and joined[1].block.kind is NodeKind.CAPTION
 
 
 def test_a_caption_next_to_its_figure_is_joined_and_one_in_another_column_is_not():
