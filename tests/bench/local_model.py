@@ -36,6 +36,7 @@ from tasks.events import CallEnded, DraftGrown, Event, subscribed
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import local_model, reachable
+from tasks.settings.readers import Reader
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 PLAIN = "{page}\n\nAnswer this question from the text above, as shortly as you can: {question}"
@@ -97,10 +98,12 @@ def corpus_questions() -> list[BenchmarkQuestion]:
     ]
 
 
-async def answered(question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool) -> tuple[Answer, Reading]:
+async def answered(
+    question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool, reader: Reader = "flow"
+) -> tuple[Answer, Reading]:
     """Ask FlowReader, with the local model or by rules."""
-    documents = question.documents
-    request = AskRequest(questions=(question.text,), corpus=corpus, documents=documents, fresh=True, local=local)
+    asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
+    request = AskRequest(**asked, fresh=True, local=local)
     heard.draft, began = 0.0, time.monotonic()
     async with aclosing(ask(request)) as answers:
         (answer,) = [answer async for answer in answers]
@@ -150,7 +153,7 @@ async def compared(question: BenchmarkQuestion, corpus: str, page_of: dict[tuple
         plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
     readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
     right = {name: is_right(question, reading) for name, reading in readings.items()}
-    shown = {name: right[name] if reading.said else holds(question, reading.quotes) for name, reading in readings.items()}
+    shown = {name: is_shown_right(question, reading) for name, reading in readings.items()}
     return Compared(question, readings, right, shown)
 
 
@@ -166,9 +169,19 @@ def holds(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool:
     return any({*answer_words(answer)} <= {*answer_words(quote)} for answer in question.answers for quote in quotes)
 
 
-def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+def unusable(outcomes: Counter[Outcome]) -> float:
+    """Return the share of calls without a usable reply, in per cent."""
     lost = sum(count for outcome, count in outcomes.items() if outcome not in {Outcome.OK, Outcome.CACHED})
-    rows = [Figure("calls without a usable reply", 100 * lost / max(1, outcomes.total()), "%", most=2)]
+    return 100 * lost / max(1, outcomes.total())
+
+
+def is_shown_right(question: BenchmarkQuestion, reading: Reading) -> bool:
+    """Say whether the answer is right, or in the place of one a quote."""
+    return is_right(question, reading) if reading.said else holds(question, reading.quotes)
+
+
+def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+    rows = [Figure("calls without a usable reply", unusable(outcomes), "%", most=2)]
     rows += [row for name in (FLOW, PAGE) for row in cost_of(name, [one.readings[name] for one in found])]
     answerable = [one for one in found if one.question.answerable]
     for group, some in ((f"all {len(found)}", found), (f"{len(answerable)} answerable", answerable)):
