@@ -1,18 +1,14 @@
 """What the local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
 
-A part of `make bench-models`, which asks the forty questions of tests/corpus. Others are asked of a corpus that was read in before:
-
-    python -m tests.bench.local_model --dataset FOLDER --corpus NAME --home DIR --most 50
+A part of `make bench-models`, which asks the forty questions of tests/corpus.
 
 An answer is right as `flowreader evaluate` judges it by rules. Rules give none: with them is compared what is shown, which is right
 where the answer is, or where in its place a quote has all words of a known one; where nothing answers, if nothing is shown.
 """
 
-import argparse
 import asyncio
 import json
 import os
-import random
 import tempfile
 import time
 from collections import Counter
@@ -35,20 +31,19 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answer_words import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
-from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.judging import is_judgeable, judge_answers
+from tasks.evaluation.judging import judge_answers
 from tasks.events import CallEnded, DraftGrown, Event, subscribed
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import local_model, reachable
-from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts
+from tasks.settings.readers import Reader
+from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 PLAIN = "{page}\n\nAnswer this question from the text above, as shortly as you can: {question}"
 PAGE_CHARACTERS = 12_000
 """Of the best page; more does not fit a context of 8,192 tokens, nor so much where it is all numbers."""
 PLAIN_TOKENS = 150
 SEED = 1
-"""Of which questions of a dataset are asked."""
 FLOW, PAGE, RULES = "FlowReader", "best page", "rules"
 """Who reads: the model in FlowReader, the model by hand, nobody."""
 
@@ -103,16 +98,12 @@ def corpus_questions() -> list[BenchmarkQuestion]:
     ]
 
 
-def dataset_questions(folder: Path, most: int) -> list[BenchmarkQuestion]:
-    """Return so many questions of a dataset that can be judged, drawn from all, in their order."""
-    found = [question for question in open_benchmark(folder).questions if is_judgeable(question)]
-    return [found[place] for place in sorted(random.Random(SEED).sample(range(len(found)), min(most, len(found))))]
-
-
-async def answered(question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool) -> tuple[Answer, Reading]:
+async def answered(
+    question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool, reader: Reader = "flow"
+) -> tuple[Answer, Reading]:
     """Ask FlowReader, with the local model or by rules."""
-    documents = question.documents
-    request = AskRequest(questions=(question.text,), corpus=corpus, documents=documents, fresh=True, local=local)
+    asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
+    request = AskRequest(**asked, fresh=True, local=local)
     heard.draft, began = 0.0, time.monotonic()
     async with aclosing(ask(request)) as answers:
         (answer,) = [answer async for answer in answers]
@@ -162,7 +153,7 @@ async def compared(question: BenchmarkQuestion, corpus: str, page_of: dict[tuple
         plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
     readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
     right = {name: is_right(question, reading) for name, reading in readings.items()}
-    shown = {name: right[name] if reading.said else holds(question, reading.quotes) for name, reading in readings.items()}
+    shown = {name: is_shown_right(question, reading) for name, reading in readings.items()}
     return Compared(question, readings, right, shown)
 
 
@@ -178,9 +169,19 @@ def holds(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool:
     return any({*answer_words(answer)} <= {*answer_words(quote)} for answer in question.answers for quote in quotes)
 
 
-def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+def unusable(outcomes: Counter[Outcome]) -> float:
+    """Return the share of calls without a usable reply, in per cent."""
     lost = sum(count for outcome, count in outcomes.items() if outcome not in {Outcome.OK, Outcome.CACHED})
-    rows = [Figure("calls without a usable reply", 100 * lost / max(1, outcomes.total()), "%", most=2)]
+    return 100 * lost / max(1, outcomes.total())
+
+
+def is_shown_right(question: BenchmarkQuestion, reading: Reading) -> bool:
+    """Say whether the answer is right, or in the place of one a quote."""
+    return is_right(question, reading) if reading.said else holds(question, reading.quotes)
+
+
+def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+    rows = [Figure("calls without a usable reply", unusable(outcomes), "%", most=2)]
     rows += [row for name in (FLOW, PAGE) for row in cost_of(name, [one.readings[name] for one in found])]
     answerable = [one for one in found if one.question.answerable]
     for group, some in ((f"all {len(found)}", found), (f"{len(answerable)} answerable", answerable)):
@@ -241,15 +242,3 @@ def measure() -> Part:
         flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
         return measure_of(CORPUS, corpus_questions())
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="local_model", description=__doc__)
-    parser.add_argument("--dataset", type=Path, required=True, help="questions, as `flowreader evaluate` takes them")
-    parser.add_argument("--corpus", required=True, help="in which its documents were read")
-    parser.add_argument("--home", required=True, help="the FLOWREADER_HOME of the corpus")
-    parser.add_argument("--most", type=int, default=50, help="questions (default: %(default)s)")
-    chosen = parser.parse_args()
-    os.environ["FLOWREADER_HOME"] = chosen.home
-    questions = dataset_questions(chosen.dataset, chosen.most)
-    measure_parts("bench-local", {"local": lambda: measure_of(chosen.corpus, questions)}, None)

@@ -3,78 +3,43 @@
 import asyncio
 import os
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import aclosing
 from pathlib import Path
 from statistics import mean, median
 
-from flows.ask import ask
 from storage.locations import calls_folder
 from storage.records.answers import Answer
 from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
-from tasks.asking.request import AskRequest
-from tasks.events import CallEnded, Event, subscribed
-from tasks.models.chat.errors import Outcome
+from tasks.events import subscribed
 from tasks.models.local import local_model, reachable
 from tasks.settings.readers import READERS, Reader
-from tests.bench.local_model import Reading, corpus_questions, holds, is_right, share
+from tests.bench.local_model import Heard, Reading, answered, corpus_questions, is_right, is_shown_right, share, unusable
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 UNUSABLE_SHARE = 5.0
 """Of the calls, at most, in per cent."""
 
 
-class Ends:
-    """Counts how the calls of a model ended, by what they were for."""
-
-    def __init__(self) -> None:
-        self.counts = Counter[tuple[str, Outcome]]()
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, CallEnded):
-            self.counts[event.call.purpose, event.call.outcome] += 1
-
-    @property
-    def unusable(self) -> float:
-        """The share of calls without a usable reply, in per cent."""
-        lost = sum(count for (_, outcome), count in self.counts.items() if outcome not in {Outcome.OK, Outcome.CACHED})
-        return 100 * lost / max(1, self.counts.total())
-
-
-async def answers_of(reader: Reader, questions: Sequence[BenchmarkQuestion]) -> list[tuple[Answer, float]]:
-    """Return each answer with the seconds that it took."""
-    found = []
-    for question in questions:
-        began = time.monotonic()
-        request = AskRequest(questions=(question.text,), corpus=CORPUS, reader=reader, fresh=True, local=True)
-        async with aclosing(ask(request)) as answers:
-            found += [(answer, time.monotonic() - began) async for answer in answers]
-    return found
+async def answers_of(reader: Reader, questions: Sequence[BenchmarkQuestion], heard: Heard) -> list[tuple[Answer, Reading]]:
+    return [await answered(question, CORPUS, heard, local=True, reader=reader) for question in questions]
 
 
 def rows_of(
-    reader: Reader, found: Sequence[tuple[Answer, float]], questions: Sequence[BenchmarkQuestion], ends: Ends
+    reader: Reader, found: Sequence[tuple[Answer, Reading]], questions: Sequence[BenchmarkQuestion], heard: Heard
 ) -> list[Figure]:
-    readings = [
-        Reading(answer.answer, answer.status, seconds, quotes=tuple(cited.quote for cited in answer.citations))
-        for answer, seconds in found
-    ]
+    readings, used = [reading for _, reading in found], [answer.usage for answer, _ in found]
     asked = list(zip(questions, readings, strict=True))
-    shown = [is_right(question, reading) if reading.said else holds(question, reading.quotes) for question, reading in asked]
-    used = [answer.usage for answer, _ in found]
     return [
         share(f"{reader}: answered", [bool(reading.said) for reading in readings]),
         share(f"{reader}: right", [is_right(question, reading) for question, reading in asked]),
-        share(f"{reader}: shown and right", shown),
+        share(f"{reader}: shown and right", [is_shown_right(question, reading) for question, reading in asked]),
         Figure(f"{reader}: calls, mean", mean(one.calls + one.cached for one in used), ""),
         Figure(f"{reader}: calls, most of a question", max(one.calls + one.cached for one in used), "", most=used[0].most_calls),
-        Figure(f"{reader}: tokens read, mean", mean(one.input_tokens for one in used), ""),
-        Figure(f"{reader}: tokens written, mean", mean(one.output_tokens for one in used), ""),
-        Figure(f"{reader}: a question, median", median(seconds for _, seconds in found), "s"),
-        Figure(f"{reader}: calls without a usable reply", ends.unusable, "%", most=UNUSABLE_SHARE),
+        Figure(f"{reader}: tokens read, mean", mean(reading.read for reading in readings), ""),
+        Figure(f"{reader}: tokens written, mean", mean(reading.written for reading in readings), ""),
+        Figure(f"{reader}: a question, median", median(reading.seconds for reading in readings), "s"),
+        Figure(f"{reader}: calls without a usable reply", unusable(heard.outcomes), "%", most=UNUSABLE_SHARE),
     ]
 
 
@@ -87,11 +52,9 @@ def measure() -> Part:
         with reachable(local_model()):
             for reader in READERS:
                 CallCache(calls_folder()).forget(questions_owner(CORPUS))
-                with subscribed(ends := Ends()):
-                    found = asyncio.run(answers_of(reader, questions))
-                rows += rows_of(reader, found, questions, ends)
-                raw[reader] = {
-                    "said": [(answer.question, answer.answer, answer.status, answer.notes) for answer, _ in found],
-                    "calls": [(purpose, outcome, count) for (purpose, outcome), count in ends.counts.items()],
-                }
+                with subscribed(heard := Heard()):
+                    found = asyncio.run(answers_of(reader, questions, heard))
+                rows += rows_of(reader, found, questions, heard)
+                said = [(answer.question, answer.answer, answer.status, answer.notes) for answer, _ in found]
+                raw[reader] = {"said": said, "outcomes": dict(heard.outcomes)}
     return rows, raw

@@ -1,3 +1,5 @@
+"""Records as bytes, and what they are known by."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +19,17 @@ from storage.codec import (
     to_json,
     without_sign_in,
 )
-from storage.records.documents import Block, DocumentRecord, NodeKind, ParsedDocument, ParsedPage
+from storage.records.documents import (
+    Block,
+    DocumentRecord,
+    Edge,
+    EdgeKind,
+    NodeKind,
+    ParsedDocument,
+    ParsedPage,
+    SourceFile,
+    identify,
+)
 from tests.storage.worlds import graph, record
 
 
@@ -93,14 +105,31 @@ def test_bytes_that_are_no_record_are_refused(damage):
         from_json(DocumentRecord, damage)
 
 
-@pytest.mark.parametrize("value", [float("nan"), "\ud800"])
-def test_what_json_cannot_hold_is_refused(value):
-    with pytest.raises(CodecError, match="not writable"):
-        canonical_json({"a": value})
+def test_what_json_cannot_hold_is_refused():
+    for value in (float("nan"), "\ud800"):
+        with pytest.raises(CodecError, match="not writable"):
+            canonical_json({"a": value})
+    for title in ("\ud800", 7):
+        with pytest.raises(CodecError, match="not writable"):
+            to_json(replace(record(graph("report")), title=title))
 
 
-def test_a_record_that_json_cannot_hold_is_refused():
-    with pytest.raises(CodecError, match="not writable"):
-        to_json(replace(record(graph("report")), title="\ud800"))
-    with pytest.raises(CodecError, match="not writable"):
-        to_json(replace(record(graph("report")), title=7))
+PARTS = st.lists(st.text() | st.integers(), max_size=4)
+
+
+@given(PARTS, PARTS)
+def test_only_equal_parts_have_equal_ids(first, second):
+    same = [str(part) for part in first] == [str(part) for part in second]
+    assert (identify(*first) == identify(*second)) == same
+
+
+def test_an_edge_is_known_by_its_ends_and_kind():
+    edge = Edge("a", "b", "d", "e", EdgeKind.NEXT, 0.5)
+    assert edge.id == replace(edge, weight=0.7, relation="x").id
+    assert edge.id != replace(edge, kind=EdgeKind.WINDOW).id
+    assert edge.id != replace(edge, source="b", target="a").id
+
+
+def test_a_file_is_known_by_its_address_where_it_has_one():
+    file = SourceFile("/copies/a.pdf", "d", 1)
+    assert (file.known_as, replace(file, address="s3://b/a.pdf").known_as) == ("/copies/a.pdf", "s3://b/a.pdf")

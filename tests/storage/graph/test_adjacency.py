@@ -1,20 +1,36 @@
+"""The arcs of a graph as arrays: what they say, how they are kept in files, and the candidates of a question."""
+
+import os
+import shutil
+import stat
+import time
+from dataclasses import fields, replace
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
-from storage.graph.adjacency import AGAINST, SYMMETRIC, UnknownNodeError, derive, digests, hexadecimal, label_code
+from storage.corpus.snapshot import open_for_reading
+from storage.graph.adjacency import AGAINST, SYMMETRIC, Adjacency, UnknownNodeError, derive, hexadecimal, label_code
+from storage.graph.adjacency_files import (
+    CHECKSUMS,
+    NAMES,
+    adjacency_of,
+    drop_old,
+    keep_adjacency,
+    load,
+    place_of,
+    save,
+)
+from storage.graph.candidates import EDGE_KINDS, MODALITIES, NODE_KINDS, arcs_among, assemble
 from storage.graph.store import GraphDamagedError, create_graph, open_graph
 from storage.graph.tables import TableName, graph_tables
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.algorithms.text.words import count_words
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, published
-from tests.storage.worlds import EMBEDDER, graph
+from tests.storage.worlds import EMBEDDER, graph, publish, writing
 
 SUMMARIES = ("", "one two, three.", "研究の結果 was good", "tab\there\n\nline", "1,234.5 — a-b")
-
-
-@pytest.fixture(scope="module")
-def adjacency(tmp_path_factory):
-    return derive(open_graph(published(tmp_path_factory.mktemp("home")).lance))
 
 
 def test_every_node_is_there_with_what_its_record_says(adjacency):
@@ -58,13 +74,6 @@ def test_the_arcs_are_the_edges_and_one_way_kinds_are_listed_at_their_heads_too(
     assert len(listed) == len(along) + len(against)
 
 
-def test_arcs_come_for_the_nodes_asked_in_their_order(adjacency):
-    owners, listed = adjacency.arcs_of(np.array([7, 3]))
-    seven, three = (np.arange(adjacency.starts[place], adjacency.starts[place + 1]) for place in (7, 3))
-    assert listed.tolist() == [*seven, *three]
-    assert owners.tolist() == [0] * len(seven) + [1] * len(three)
-
-
 def test_an_id_is_found_and_a_strange_one_is_named(adjacency):
     ids = sorted(ALL_NODES)[::-7]
     assert adjacency.hex_ids(adjacency.positions_of(ids)) == ids
@@ -79,11 +88,6 @@ def test_of_some_ids_those_that_are_there_are_found(adjacency):
     (place,) = adjacency.positions_of([there]).tolist()
     assert adjacency.find(["", there, "f" * 64, there, "A" * 64]).tolist() == [-1, place, -1, place, -1]
     assert adjacency.find([]).tolist() == []
-
-
-def test_digests_keep_every_byte():
-    ids = ["00" * 32, "ab" * 31 + "00", "00" + "ff" * 31]
-    assert hexadecimal(digests(ids)) == ids
 
 
 def test_a_corpus_of_nothing_has_no_arcs(tmp_path):
@@ -103,8 +107,6 @@ def test_loose_arcs_are_left_out(tmp_path):
 
 
 def test_summaries_are_counted_as_lengths_are(tmp_path):
-    from dataclasses import replace
-
     report = graph("report", nodes=len(SUMMARIES))
     nodes = tuple(replace(node, summary=text) for node, text in zip(report.nodes, SUMMARIES, strict=True))
     store = create_graph(tmp_path, EMBEDDER)
@@ -120,3 +122,153 @@ def test_unreadable_tables_are_named(tmp_path, name):
         path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(GraphDamagedError, match=f"table {name} of the graph cannot be read"):
         derive(open_graph(location.lance))
+
+
+def same(one: Adjacency, other: Adjacency) -> bool:
+    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(Adjacency))
+
+
+def test_what_is_saved_is_loaded_mapped(adjacency, tmp_path):
+    save(adjacency, tmp_path / "a" / "place")
+    loaded = load(tmp_path / "a" / "place")
+    assert same(adjacency, loaded)
+    assert isinstance(loaded.heads, np.memmap)
+
+
+def test_an_empty_corpus_is_saved_and_loaded(tmp_path):
+    nothing = derive(create_graph(tmp_path / "lance", EMBEDDER))
+    save(nothing, tmp_path / "place")
+    assert same(nothing, load(tmp_path / "place"))
+
+
+def test_what_is_missing_cut_or_of_another_place_is_not_loaded(adjacency, tmp_path):
+    assert load(tmp_path / "nowhere") is None
+    for name, keep in (("heads", 100), ("ids", 0), ("kinds", None), ("starts", "shorter"), ("weights", "shorter")):
+        place = tmp_path / name
+        save(adjacency, place)
+        path = place / f"{name}.npy"
+        if keep is None:
+            path.unlink()
+        elif keep == "shorter":
+            np.save(path, getattr(adjacency, name)[:-1])
+        else:
+            path.write_bytes(path.read_bytes()[:keep])
+        assert load(place) is None
+        save(adjacency, place)
+        assert same(adjacency, load(place))
+
+
+def flip(path, place, bit=0):
+    """Turn one bit of the file over, as a disk may."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1 << bit
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", [*(f"{name}.npy" for name in NAMES), CHECKSUMS])
+def test_a_bit_that_turned_over_anywhere_is_found(adjacency, tmp_path, name):
+    save(adjacency, tmp_path)
+    for place in (0, 8, 60, -3):
+        flip(tmp_path / name, place, bit=4)
+        assert load(tmp_path) is None
+        flip(tmp_path / name, place, bit=4)
+    assert same(adjacency, load(tmp_path))
+
+
+def test_a_question_over_altered_files_sees_what_the_tables_say(tmp_path):
+    location = published(tmp_path)
+    store = open_graph(location.lance)
+    place = place_of(location.lance, store.versions())
+    flip(place / "heads.npy", -1, bit=6)
+    assert same(adjacency_of(store), derive(store))
+
+
+def test_what_is_written_has_the_read_permissions_of_its_folder(adjacency, tmp_path):
+    for mode in (0o755, 0o700, 0o2750):
+        folder = tmp_path / oct(mode)
+        folder.mkdir()
+        folder.chmod(mode)
+        save(adjacency, folder / "place")
+        assert stat.S_IMODE((folder / "place").stat().st_mode) == mode
+
+
+def test_a_failed_write_leaves_nothing(adjacency, tmp_path, monkeypatch):
+    def full(*_arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(adjacency, tmp_path / "place")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_indexed_corpus_has_its_own_and_after_cleaning_no_other(tmp_path):
+    location = published(tmp_path)
+    with writing(location) as corpus:
+        publish(corpus, graph("later"))
+        with open_for_reading(location) as snapshot:
+            assert not place_of(location.lance, snapshot.graph_store.versions()).exists()
+            derived = adjacency_of(snapshot.graph_store)
+        corpus.index()
+        corpus.tidy(keep_seconds=0)
+    with open_for_reading(location) as snapshot:
+        place = place_of(location.lance, snapshot.graph_store.versions())
+        loaded = adjacency_of(snapshot.graph_store)
+    assert list(place.parent.iterdir()) == [place]
+    assert sorted(loaded.ids) == sorted(derived.ids)
+
+
+def test_one_goes_when_neither_table_has_a_reader_of_that_age(tmp_path):
+    store = open_graph(published(tmp_path).lance)
+    place, earlier = (place_of(store.folder, versions) for versions in (store.versions(), {"nodes": 1, "edges": 1}))
+    shutil.copytree(place, earlier)
+    os.utime(earlier, (time.time() - 100, time.time() - 100))
+    at_once, hour = timedelta(milliseconds=1), timedelta(hours=1)
+    for pinned in (TableName.NODES, TableName.EDGES):
+        drop_old(store, {name: hour if name is pinned else at_once for name in TableName})
+        assert earlier.exists()
+    young = earlier.with_name("young")
+    shutil.copytree(earlier, young)
+    os.utime(young)
+    drop_old(store, dict.fromkeys(TableName, timedelta(seconds=50)))
+    assert sorted(place.parent.iterdir()) == sorted((place, young))
+
+
+def test_an_altered_one_is_written_again_by_the_next_indexing(tmp_path):
+    store = open_graph(published(tmp_path).lance)
+    place = place_of(store.folder, store.versions())
+    flip(place / "pages.npy", -4)
+    assert load(place) is None
+    keep_adjacency(store)
+    assert load(place) is not None
+
+
+def test_some_nodes_keep_the_arcs_among_them_in_order(adjacency):
+    names = sorted(ALL_NODES)[::2]
+    tails, heads, kinds, weights = arcs_among(adjacency, adjacency.positions_of(names))
+    found = [
+        (names[tail], names[head], EDGE_KINDS[kind], float(weight))
+        for tail, head, kind, weight in zip(tails, heads, kinds, weights, strict=True)
+    ]
+    inside = [edge for edge in ALL_EDGES if edge.source in names and edge.target in names]
+    inside.sort(key=lambda edge: (edge.source, edge.target, EDGE_KINDS.index(edge.kind)))
+    assert found == [(edge.source, edge.target, edge.kind, edge.weight) for edge in inside]
+
+
+def test_the_columns_are_those_of_the_records(adjacency):
+    names = sorted(ALL_NODES)[3:60]
+    positions = adjacency.positions_of(names)
+    vectors, texts = np.ones((len(names), 2), np.float32), np.array(["text"] * len(names), object)
+    graph = assemble(adjacency, positions, {"search_text": texts, "vector": vectors})
+    nodes = [ALL_NODES[name] for name in names]
+    assert list(graph.ids) == names
+    assert len(graph) == len(names)
+    assert list(graph.document_ids) == sorted({node.document_id for node in nodes})
+    assert [graph.document_ids[document] for document in graph.documents] == [node.document_id for node in nodes]
+    assert graph.pages.tolist() == [node.page for node in nodes]
+    assert [NODE_KINDS[code] for code in graph.kinds] == [node.kind for node in nodes]
+    assert [MODALITIES[code] for code in graph.modalities] == [node.modality for node in nodes]
+    assert graph.meaningless.tolist() == [node.meaningless for node in nodes]
+    assert graph.summary_words.tolist() == [len(node.summary.split()) for node in nodes]
+    assert graph.vectors is vectors
+    assert (graph.initial_vectors, set(graph.columns)) == (None, {"search_text"})

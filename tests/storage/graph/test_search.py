@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.corpus.snapshot import open_for_reading
-from storage.graph.adjacency import SYMMETRIC, UnknownNodeError, derive
+from storage.graph.adjacency import SYMMETRIC, UnknownNodeError
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.graph.search import (
     EVERYTHING,
@@ -21,17 +21,11 @@ from storage.graph.search import (
     nodes_in_scope,
     scope_sample,
 )
-from storage.graph.store import open_graph
 from storage.records.documents import Modality, NodeKind
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, VECTORS, published
 from tests.storage.worlds import DIMENSION
 
 SEEDS = sorted(ALL_NODES)[5:90:17]
-
-
-@pytest.fixture(scope="module")
-def adjacency(tmp_path_factory):
-    return derive(open_graph(published(tmp_path_factory.mktemp("home")).lance))
 
 
 def expected(seeds, hops, limit, allowed):
@@ -68,10 +62,6 @@ def test_more_seeds_than_the_limit_are_cut(adjacency):
     assert adjacency.hex_ids(positions) == SEEDS[:3]
 
 
-def test_no_seed_reaches_nothing(adjacency):
-    assert not len(expand(adjacency, np.empty(0, np.int64), hops=2, limit=10, allowed=None))
-
-
 REPORT, LETTER, MINUTES = GRAPHS
 TEXTS = ("search_text", "keywords")
 SCOPES = [
@@ -88,28 +78,12 @@ SCOPES = [
 ID = "a" * 64
 
 
-def test_no_limit_is_no_filter():
+def test_a_scope_is_a_filter_whose_pages_fit_their_column():
     assert (EVERYTHING.node_filter(), EVERYTHING.row_filter()) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("scope", "built"),
-    [
-        (Scope(documents=(ID,)), f"(document_id IN ('{ID}'))"),
-        (Scope(first_page=3, last_page=7), "(page BETWEEN 3 AND 7)"),
-        (Scope(first_page=3), "(page BETWEEN 3 AND 2147483647)"),
-        (Scope(last_page=10**12), "(page BETWEEN 0 AND 2147483647)"),
-        (Scope((ID,), 1, 1, Modality.TABLE), f"(document_id IN ('{ID}')) AND (page BETWEEN 1 AND 1)"),
-    ],
-)
-def test_a_scope_is_a_filter(scope, built):
-    assert scope.row_filter() == built
-    assert scope.node_filter() == (f"{built} AND (modality IN ('table'))" if scope.modality else built)
-
-
-def test_only_tables_have_rows():
-    assert Scope(modality=Modality.FIGURE).row_filter() == "(false)"
-    assert Scope(modality=Modality.TABLE).row_filter() is None
+    assert Scope(last_page=10**12).row_filter() == "(page BETWEEN 0 AND 2147483647)"
+    built, scope = f"(document_id IN ('{ID}')) AND (page BETWEEN 1 AND 1)", Scope((ID,), 1, 1, Modality.TABLE)
+    assert (scope.row_filter(), scope.node_filter()) == (built, f"{built} AND (modality IN ('table'))")
+    assert Scope(modality=Modality.FIGURE).row_filter() == "(false)", "only tables have rows"
 
 
 @pytest.fixture(scope="module", params=["indexed", "not indexed"])

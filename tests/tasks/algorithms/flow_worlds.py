@@ -20,32 +20,19 @@ def arcs(*pairs):
     return {"tails": array[:, 0], "heads": array[:, 1]}
 
 
-def assemble_network(*, nodes, tails, heads, costs, capacities, sources, source_capacities, sinks, sink_capacities):
-    """Return a network whose arcs cost and carry what is wished, not what eq. 5 says."""
-    ends = len(sources) + len(sinks)
+def network(nodes, edges, *, sources, sinks):
+    """Return a network of edges {(u, v): (cost, capacity)}, or pairs of these, whatever eq. 5 says, and ends {node: capacity}."""
+    pairs = list(edges.items() if isinstance(edges, dict) else edges)
+    ends, (begin, finish) = len(sources) + len(sinks), (nodes, nodes + 1)
+    inside = arcs(*(pair for pair, _ in pairs))
     return FlowNetwork(
         nodes=nodes,
-        tails=np.concatenate([tails, np.full(len(sources), nodes), sinks]).astype(np.int64),
-        heads=np.concatenate([heads, sources, np.full(len(sinks), nodes + 1)]).astype(np.int64),
-        costs=np.concatenate([costs, np.zeros(ends)]),
-        capacities=np.concatenate([capacities, source_capacities, sink_capacities]),
-        source=nodes,
-        sink=nodes + 1,
-    )
-
-
-def network(nodes, edges, *, sources, sinks):
-    """Assemble edges {(u, v): (cost, capacity)}, sources {node: capacity} and sinks {node: capacity}."""
-    numbers = np.array(list(edges.values()), dtype=float).reshape(-1, 2)
-    return assemble_network(
-        nodes=nodes,
-        **arcs(*edges),
-        costs=numbers[:, 0],
-        capacities=numbers[:, 1],
-        sources=np.array(list(sources), dtype=np.int64),
-        source_capacities=np.array(list(sources.values()), dtype=float),
-        sinks=np.array(list(sinks), dtype=np.int64),
-        sink_capacities=np.array(list(sinks.values()), dtype=float),
+        tails=np.concatenate([inside["tails"], np.full(len(sources), begin), list(sinks)]).astype(np.int64),
+        heads=np.concatenate([inside["heads"], list(sources), np.full(len(sinks), finish)]).astype(np.int64),
+        costs=np.array([*(float(cost) for _, (cost, _) in pairs), *[0.0] * ends]),
+        capacities=np.array([*(capacity for _, (_, capacity) in pairs), *sources.values(), *sinks.values()], dtype=float),
+        source=begin,
+        sink=finish,
     )
 
 
@@ -72,19 +59,9 @@ def whole_networks(draw):
     """Draw a network of whole costs and capacities: equal chains, zero costs and zero capacities are common."""
     nodes = draw(st.integers(1, 7))
     place, number = st.integers(0, nodes - 1), st.integers(0, 4)
-    edges = draw(st.lists(st.tuples(place, place, number, number), max_size=20))
-    some = st.lists(st.tuples(place, number), max_size=3, unique_by=lambda pair: pair[0])
-    sources, sinks = draw(some), draw(some)
-    return assemble_network(
-        nodes=nodes,
-        **arcs(*((tail, head) for tail, head, _, _ in edges)),
-        costs=np.array([cost for _, _, cost, _ in edges], dtype=float),
-        capacities=np.array([capacity for _, _, _, capacity in edges], dtype=float),
-        sources=np.array([node for node, _ in sources], dtype=np.int64),
-        source_capacities=np.array([capacity for _, capacity in sources], dtype=float),
-        sinks=np.array([node for node, _ in sinks], dtype=np.int64),
-        sink_capacities=np.array([capacity for _, capacity in sinks], dtype=float),
-    )
+    edges = draw(st.lists(st.tuples(st.tuples(place, place), st.tuples(number, number)), max_size=20))
+    some = st.dictionaries(place, number, max_size=3)
+    return network(nodes, edges, sources=draw(some), sinks=draw(some))
 
 
 def balances(network, flow):

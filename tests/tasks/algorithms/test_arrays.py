@@ -1,3 +1,7 @@
+"""What arrays share: exact products, sums by page, fair shares; and numbers that are none, which every algorithm refuses."""
+
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +20,20 @@ from tasks.algorithms.arrays import (
     strongest,
     sums_by_page,
 )
-from tests.tasks.algorithms.flow_worlds import unit_or_zero
+from tasks.algorithms.flow.chains import decompose, path_qualities, payoff_matrix
+from tasks.algorithms.flow.ends import answerability, density, diverse_sources
+from tasks.algorithms.flow.min_cost import min_cost_flow
+from tasks.algorithms.flow.refinement import cut_pairs, damped_weights, expanded_sources, gate, top_decile_arcs
+from tasks.algorithms.flow.replicator import replicator_dynamics
+from tasks.algorithms.flow.sizes import page_features
+from tasks.algorithms.graphs.readout import readout
+from tasks.algorithms.probability import Logistic, fit_logistic, probabilities
+from tasks.algorithms.questions.decomposed import uncovered
+from tasks.algorithms.questions.statements import statement_page
+from tasks.algorithms.quotes import term_shares
+from tasks.algorithms.scores import combined_score, dense_relevance, min_max, propagate, propagation_weights, scaled_by_maximum
+from tasks.algorithms.sharing import fair_shares, group_in_order, halves
+from tests.tasks.algorithms.flow_worlds import network, unit_or_zero
 
 
 def unit_rows(seed, rows, columns=384):
@@ -53,10 +70,47 @@ def test_a_weight_lies_between_zero_and_one_with_six_decimals():
     assert edge_weights(np.array([-0.3, 1.0000001, 0.12345678])).tolist() == [0.0, 1.0, 0.123457]
 
 
-def test_numbers_in_range_pass_ends_included():
-    require_range(name="scores", values=np.array([0.0, 0.5, 1.0]), low=0.0, high=1.0)
-    require_range(name="scores", values=np.zeros(0), low=0.0, high=1.0)
-    require_range(name="demand", values=6.0, low=0.0, high=np.inf)
+ONE, PLACE = np.ones(1), np.zeros(1, dtype=np.int64)
+ARC, STEPS = {"tails": PLACE, "heads": PLACE}, {"tolerance": 0.1, "max_steps": 9}
+CUT = {"source_side": ONE > 0, "sink_side": ONE > 0, **ARC, "limit": 1}
+ALONE = network(1, {}, sources={0: 1.0}, sinks={})
+EXPONENTS = {"flow_exponent": 0.2, "peak_exponent": 0.5, "mean_exponent": 0.3}
+GATE = {"saturation_below": 0.6, "consistency_below": 0.65}
+
+
+@pytest.mark.parametrize(
+    ("what", "work"),
+    [
+        ("flows", lambda wrong: decompose(ALONE, flow=wrong, limit=60)),
+        ("scores", lambda wrong: path_qualities(paths=[(0,)], flows=ONE, scores=wrong, **EXPONENTS)),
+        ("qualities", lambda wrong: payoff_matrix(qualities=wrong, distances=np.zeros((1, 1)))),
+        ("payoffs", lambda wrong: replicator_dynamics(payoff=wrong[None], start=ONE, mixing=0.2, **STEPS)),
+        ("word counts", lambda wrong: density(word_counts=wrong, percentile=5.0)),
+        ("answerability", lambda wrong: answerability(relevance=wrong, density=ONE, is_visual=ONE > 0, visual_bonus=0.05)),
+        ("scores", lambda wrong: diverse_sources(scores=wrong, vectors=np.ones((1, 2), np.float32), count=2, trade_off=0.7)),
+        ("demand", lambda wrong: min_cost_flow(ALONE, demand=wrong[0])),
+        ("saturation and consistency", lambda wrong: gate(supported=1, saturation=1.0, consistency=wrong[0], **GATE)),
+        ("scores", lambda wrong: cut_pairs(**CUT, scores=wrong)),
+        ("propagated scores", lambda wrong: expanded_sources(sources=PLACE, **ARC, propagated=wrong, depth=2, count=8)),
+        ("old.*", lambda wrong: damped_weights(old=wrong, proposed=ONE, damping=0.6, bound=0.3)),
+        ("flows", lambda wrong: top_decile_arcs(flow=wrong)),
+        ("scores", lambda wrong: page_features(scores=wrong, follows=ONE > 0, collects=False)),
+        ("scores", min_max),
+        ("values", scaled_by_maximum),
+        ("relevance", lambda wrong: propagate(relevance=wrong, **ARC, weights=ONE, anchor=0.5, **STEPS, keep_unreached=False)),
+        ("cosines", propagation_weights),
+        ("combined scores", lambda wrong: combined_score(relevance=wrong, propagated=ONE, diffused=ONE, weights=np.ones(3) / 3)),
+        ("features", lambda wrong: probabilities(wrong[None], Logistic(0.0, (1.0,)))),
+        ("features", lambda wrong: fit_logistic(wrong[None], ONE, strength=1.0)),
+        ("weights of terms", term_shares),
+        ("strengths of arcs", lambda wrong: readout(order=PLACE, **ARC, strengths=wrong, scores=ONE, neighbours=1, nodes=1)),
+        ("weights of stems", lambda wrong: uncovered(weights={"cost": wrong[0]}, covered=[], least=0.5)),
+        ("scores of pages for a statement", lambda wrong: statement_page(counts=ONE[None], scores=wrong, share=0.5)),
+    ],
+)
+def test_no_algorithm_takes_what_is_no_number(what, work):
+    with pytest.raises(ValueError, match=f"{what} must be finite, .*not nan"):
+        work(np.array([np.nan]))
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, -0.1])
@@ -75,6 +129,8 @@ def test_the_first_row_that_is_not_finite_is_named(bad):
     require_finite_vectors(np.ones((3, 4), dtype=np.float32))
     with pytest.raises(ValueError, match="the vector of row 1 holds a number that is not finite; embed its document again"):
         require_finite_vectors(np.array([[0, 1], [1, bad], [bad, 0]], dtype=np.float32))
+    with pytest.raises(ValueError, match="the vector of the question holds a number that is not finite"):
+        dense_relevance(query=np.array([0, bad], dtype=np.float32), vectors=np.ones((3, 2), dtype=np.float32))
 
 
 @given(st.lists(st.integers(-2, 5), max_size=12), st.integers(0, 12))
@@ -92,25 +148,14 @@ def numbered(places):
     return pages_of_nodes(documents=documents, pages=pages)
 
 
-def test_pages_are_counted_by_document_and_number_and_only_those_that_have_nodes():
-    assert numbered([(1, 3), (0, 9), (1, 3), (0, 2), (1, 1)]).tolist() == [3, 1, 3, 0, 2]
-
-
-def test_values_are_summed_by_page_each_column_by_itself():
-    pages = np.array([1, 0, 1])
-    assert sums_by_page(values=np.array([1.0, 2.0, 4.0]), pages=pages).tolist() == [2.0, 5.0]
-    assert sums_by_page(values=np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 3.0]]), pages=pages).tolist() == [[2.0, 1.0], [5.0, 3.0]]
-
-
-def test_a_mean_leans_to_the_longer_node_and_has_length_one():
-    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], dtype=np.float32)
-    means = page_means(vectors=vectors, weights=np.array([3.0, 4.0, 0.0]), pages=np.array([0, 0, 1]))
-    assert means.dtype == np.float32 and np.allclose(means, [[0.6, 0.8], [0.0, 1.0]])
-
-
-def test_vectors_that_cancel_leave_zero_and_not_nan():
-    vectors = np.array([[1.0, 0.0], [-1.0, 0.0]], dtype=np.float32)
-    assert page_means(vectors=vectors, weights=np.ones(2), pages=np.array([0, 0])).tolist() == [[0.0, 0.0]]
+def test_sums_and_means_of_pages_worked_by_hand():
+    pages, values = np.array([1, 0, 1]), np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 3.0]])
+    assert sums_by_page(values=values[:, 0], pages=pages).tolist() == [2.0, 5.0]
+    assert sums_by_page(values=values, pages=pages).tolist() == [[2.0, 1.0], [5.0, 3.0]]
+    # A mean leans to the longer node and has length 1; vectors that cancel leave zero and not NaN.
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]], dtype=np.float32)
+    means = page_means(vectors=vectors, weights=np.array([3.0, 4.0, 0.0, 1.0, 1.0]), pages=np.array([0, 0, 1, 2, 2]))
+    assert means.dtype == np.float32 and np.allclose(means, [[0.6, 0.8], [0.0, 1.0], [0.0, 0.0]])
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 4)])
@@ -129,20 +174,13 @@ def test_two_nodes_share_a_number_where_they_share_a_page_and_the_numbers_have_n
 
 
 @given(PLACES)
-def test_sums_are_those_of_a_loop_and_lose_nothing(places):
-    pages, values = numbered(places), np.arange(len(places), dtype=np.float64)
-    sums = sums_by_page(values=values, pages=pages)
-    assert sums.tolist() == [sum(values[pages == page].tolist()) for page in range(len(sums))]
-    assert sums.sum() == values.sum()
-
-
-@given(PLACES)
-def test_means_are_those_of_a_loop(places):
+def test_sums_and_means_are_those_of_a_loop(places):
     pages, vectors, weights = numbered(places), unit_rows(7, len(places), 3), np.arange(len(places), dtype=np.float64)
-    means = page_means(vectors=vectors, weights=weights, pages=pages)
+    sums, means = sums_by_page(values=weights, pages=pages), page_means(vectors=vectors, weights=weights, pages=pages)
+    assert sums.tolist() == [sum(weights[pages == page].tolist()) for page in range(len(sums))]
     for page in range(len(means)):
-        sums = (vectors[pages == page].astype(np.float64) * np.maximum(weights[pages == page], 1.0)[:, None]).sum(axis=0)
-        assert np.allclose(means[page], sums / np.linalg.norm(sums), atol=1e-6)
+        whole = (vectors[pages == page].astype(np.float64) * np.maximum(weights[pages == page], 1.0)[:, None]).sum(axis=0)
+        assert np.allclose(means[page], whole / np.linalg.norm(whole), atol=1e-6)
 
 
 @given(PLACES, st.integers(0, 11))
@@ -153,3 +191,34 @@ def test_the_mean_of_a_page_does_not_hang_on_other_pages(places, kept):
     own = pages == pages[kept]
     alone = page_means(vectors=vectors[own], weights=weights[own], pages=np.zeros(own.sum(), dtype=np.int64))
     assert np.array_equal(alone[0], page_means(vectors=vectors, weights=weights, pages=pages)[pages[kept]])
+
+
+def test_the_small_get_all_they_need_and_the_large_share_the_rest():
+    assert fair_shares(needs=[10, 1000, 500], room=610) == [10, 300, 300]
+    assert fair_shares(needs=[10, 20], room=100) == [10, 20]
+    assert fair_shares(needs=[5, 5], room=0) == [0, 0]
+    assert fair_shares(needs=[], room=7) == []
+
+
+@given(st.lists(st.integers(0, 1000), max_size=20), st.integers(0, 5000))
+def test_no_text_gets_more_than_it_needs_and_no_room_is_wasted(needs, room):
+    shares = fair_shares(needs=needs, room=room)
+    assert all(0 <= share <= need for share, need in zip(shares, needs, strict=True)) and sum(shares) <= room
+    assert sum(needs) <= room or sum(shares) > room - len(needs)
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 8), st.integers(0, 100))
+def test_every_item_is_in_one_group_none_is_too_large_and_no_two_neighbours_could_be_one(sizes, most_items, most_size):
+    groups = group_in_order(sizes=sizes, most_items=most_items, most_size=most_size)
+    assert [place for group in groups for place in group] == list(range(len(sizes)))
+
+    def fits(group):
+        return len(group) <= most_items and (len(group) == 1 or sum(sizes[place] for place in group) <= most_size)
+
+    assert all(group and fits(group) for group in groups)
+    assert not any(fits([*one, other[0]]) for one, other in pairwise(groups))
+
+
+def test_halves_part_a_group_and_keep_its_order():
+    assert halves([4, 5, 9]) == [[4], [5, 9]]
+    assert halves([4, 5]) == [[4], [5]]

@@ -1,7 +1,10 @@
+"""What is quoted, whether answers agree, and whether the values in them do."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tasks.algorithms.values import ValueKind, quoted_values, value_consistency
 
 from tasks.algorithms.layout.tables import Table, describe_rows
 from tasks.algorithms.quotes import (
@@ -12,7 +15,6 @@ from tasks.algorithms.quotes import (
     joint_coverage,
     marked,
     pairs_to_compare,
-    plain_answer,
     quote_scores,
     read_row,
     term_shares,
@@ -51,18 +53,10 @@ def choose(coverage, scores, *, fits=None, limit=3, least=0.5, gain=0.1):
 
 def test_a_piece_scores_the_share_of_the_terms_that_it_covers_and_less_for_those_around_it():
     assert score(covered()).tolist() == [0.75, 0.5, 0.75, 0.0]
-
-
-def test_a_given_stem_counts_as_around_the_piece_unless_it_stands_in_it():
     given = [frozenset({"turbin"}), frozenset(), frozenset(), frozenset({"turbin"})]
-    assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25]
-
-
-def test_a_piece_that_does_not_fit_scores_less():
+    assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25], "a given stem counts as around the piece"
     assert score(covered(), fits=[True, False, False, False]).tolist() == [0.75, 0.25, 0.375, 0.0]
-
-
-def test_the_worth_of_the_node_takes_its_share_but_saves_no_piece_without_a_term():
+    # The worth of the node takes its share, but saves no piece without a term.
     assert score(covered(), worths=[1.0, 0.0, 0.4, 1.0], worth_share=0.25) == pytest.approx([0.8125, 0.375, 0.6625, 0.0])
 
 
@@ -104,14 +98,6 @@ def test_no_pieces_and_no_terms_are_allowed():
     assert score(empty).tolist() == []
     assert choose(empty, score(empty)) == []
     assert score(covered(["a"], [""], NONE[:1], (), ())).tolist() == [0.0]
-
-
-def test_what_cannot_be_scored_is_refused():
-    for wrong in (-1.0, float("nan")):
-        with pytest.raises(ValueError, match="weights of terms must be finite"):
-            term_shares([wrong])
-    with pytest.raises(ValueError, match="worths of nodes must be finite, from 0 to 1"):
-        score(covered(), worths=[0.0, np.nan, 0.0, 0.0])
 
 
 @given(
@@ -159,21 +145,19 @@ def test_every_cell_of_a_row_is_read(header, cells):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("184.6", " 184.6."), ("1,850 Nm", "1850 nm"), ("The gearbox", "gearbox"), ('"Yes"', "yes!"), ("a  seal", "seal")],
+    ("answers", "groups"),
+    [
+        (["184.6", " 184.6.", "15", "1.5"], [[0, 1], [2], [3]]),
+        (["1,850 Nm", "1850 nm", "5 %", "5"], [[0, 1], [2], [3]]),
+        (["The gearbox", "gearbox", "a  seal", "seal"], [[0, 1], [2, 3]]),
+        (['"Yes"', "yes!", "no", "-5", "5"], [[0, 1], [2], [3], [4]]),
+        (["7", "8", "7.", "9", "8"], [[0, 2], [1, 4], [3]]),
+        (["1,5", "15"], [[0], [1]]),
+        ([], []),
+    ],
 )
-def test_answers_that_differ_by_form_alone_are_equal(one, other):
-    assert plain_answer(one) == plain_answer(other) and different_answers([one, other]) == [[0, 1]]
-
-
-@pytest.mark.parametrize(("one", "other"), [("1.5", "15"), ("1,5", "15"), ("yes", "no"), ("5 %", "5"), ("-5", "5")])
-def test_answers_that_say_something_else_are_not(one, other):
-    assert different_answers([one, other]) == [[0], [1]]
-
-
-def test_equal_answers_stand_together_in_the_order_in_which_they_came():
-    assert different_answers(["7", "8", "7.", "9", "8"]) == [[0, 2], [1, 4], [3]]
-    assert different_answers([]) == []
+def test_answers_that_differ_by_form_alone_stand_together_in_the_order_in_which_they_came(answers, groups):
+    assert different_answers(answers) == groups
 
 
 def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
@@ -183,13 +167,9 @@ def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
     assert pairs_to_compare(1, limit=10) == pairs_to_compare(0, limit=10) == pairs_to_compare(5, limit=0) == []
 
 
-def test_a_single_dissenter_among_many_weighs_little():
+def test_a_single_dissenter_among_many_weighs_little_and_what_was_not_compared_nothing():
     assert agreement(sizes=[8, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == pytest.approx(1 - 8 / 36)
     assert agreement(sizes=[1, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == 0.0
-
-
-def test_what_was_not_compared_does_not_count():
-    assert agreement(sizes=[1, 1, 1], compared=[(0, 1)], contradicting=[]) == 1.0
     assert agreement(sizes=[1, 1, 1], compared=[(0, 1), (0, 2)], contradicting=[(0, 2)]) == 0.5
     assert agreement(sizes=[1, 1], compared=[], contradicting=[]) == agreement(sizes=[], compared=[], contradicting=[]) == 1.0
 
@@ -198,3 +178,105 @@ def test_what_was_not_compared_does_not_count():
 def test_an_agreement_is_a_share(sizes, asked, against):
     compared = pairs_to_compare(len(sizes), limit=asked)
     assert 0.0 <= agreement(sizes=sizes, compared=compared, contradicting=compared[:against]) <= 1.0
+
+
+def shown(text):
+    return [
+        (" ".join(sorted(value.subject)), " ".join(sorted(value.dates)), value.date or value.number)
+        for value in quoted_values(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Revenue in 2024 was \u00a3184.6 million.", [("revenu", "2024", 184.6e6)]),
+        ("Revenue rose from 31 to 58 per cent.", [("revenu rose", "", 31.0), ("revenu rose", "", 58.0)]),
+        ("Sales were 5 in 2023 and 7 in 2024.", [("sale", "2023", 5.0), ("sale", "2024", 7.0)]),
+        ("In 2024, sales were 5.", [("sale", "2024", 5.0)]),
+        ("Sales rose from 31 to 58.", []),
+        ("Between 2023 and 2024 sales were 5.", []),
+        ("Turbine CS-09 ran 71.4 hours in March 2024.", [("cs-09 ran turbin", "2024-03", 71.4)]),
+        ("Loss: (1,234)", [("loss", "", -1234.0)]),
+        ("The works opened on 12 May 2019.", [("open work", "", "2019-05-12")]),
+        ("It was founded on May 12, 2019 in Braye.", [("bray found", "", "2019-05-12")]),
+        ("It opens in June.", [("open", "", "--06")]),
+        ("Sales (see Table 3 and paragraph 14) were 5.", [("paragraph sale", "", 5.0)]),
+        ("12, 13", []),
+        ("No value here.", []),
+        ("", []),
+    ],
+)
+def test_a_sentence_gives_its_values_with_what_stands_before_them(text, values):
+    assert shown(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Table 1: Revenue | Segment: Sales | 2024: 98.4 | 2023: 81.9", [("sale", "2024", 98.4), ("sale", "2023", 81.9)]),
+        ("Table 3: Units | Unit: CS-09 | Availability %: 71.4 | Model: MT-2", [("avail cs-09 mt-2", "", 71.4)]),
+        ("Year: 2019 | Sales: 5 GWh", [("sale", "2019", 5.0)]),
+        ("Market: Aldre | First order: June 2026", [("aldr order", "", "2026-06")]),
+        ("Costs | 2024: 5", []),
+        ("Item: Fee | Note: paid 3 times by another company", []),
+        ("Item: Fee | Year ended: 5 | Year ended: 7", []),
+        ("only | words", []),
+    ],
+)
+def test_a_row_gives_its_cells_with_the_words_of_row_and_column(text, values):
+    assert shown(text) == values
+
+
+def test_percentages_are_a_kind_of_their_own():
+    kinds = [value.kind for value in quoted_values("Unit: A1 | Share %: 5 | Growth: 7 % | Costs: 9")]
+    assert kinds == [ValueKind.PERCENTAGE, ValueKind.PERCENTAGE, ValueKind.NUMBER]
+
+
+@given(st.text(max_size=120))
+def test_any_text_can_be_read(text):
+    assert all(value.subject for value in quoted_values(text))
+
+
+def consistency(*quotes, most_pairs=10):
+    sources = range(len(quotes))
+    return value_consistency(quotes=quotes, sources=sources, same_subject=0.5, tolerance=0.005, most_pairs=most_pairs)
+
+
+@pytest.mark.parametrize(
+    ("quotes", "share"),
+    [
+        (["Revenue in 2024 was \u00a3184.6 million.", "Item: Revenue | 2024: 184.6 | 2023: 152.3"], 1.0),
+        (["Revenue in 2024 was \u00a3184.6 million.", "Item: Revenue | 2024: 180.1 | 2023: 152.3"], 0.0),
+        (["Revenue in 2024 was 184.6.", "Revenue in 2023 was 152.3."], 1.0),
+        (["Coverage was 42 %.", "Coverage was 38 %."], 0.0),
+        (["Coverage was 42 %.", "Coverage was 38."], 1.0),
+        (["Availability of CS-09 was 42.", "Availability of CS-01 was 38."], 1.0),
+        (["It opened in 2019 in Braye.", "It opened in Braye on 12 May 2019."], 1.0),
+        (["It opened in 2019 in Braye.", "It opened in Braye in May 2020."], 0.0),
+        (["Fees were 5.", "Fees were 5.0.", "Fees were 7."], 1 / 3),
+        (["Fees were 5.", "Fees were 5."], 1.0),
+        (["Fees were 0.", "Fees were 0.0."], 1.0),
+        (["Fees were 5 and 7."], 1.0),
+        ([], 1.0),
+    ],
+)
+def test_values_of_one_subject_must_agree(quotes, share):
+    assert consistency(*quotes) == pytest.approx(share)
+
+
+def test_no_more_pairs_are_looked_at_than_asked():
+    assert consistency("Fees were 5.", "Fees were 5.0.", "Fees were 7.", most_pairs=1) == 1.0
+    assert consistency("Fees were 5.", "Fees were 7.", most_pairs=0) == 1.0
+
+
+def test_one_passage_does_not_contradict_itself():
+    quotes = ["Fees were 5.", "Fees were 7."]
+    assert value_consistency(quotes=quotes, sources=[3, 3], same_subject=0.5, tolerance=0.005, most_pairs=10) == 1.0
+
+
+@given(st.lists(st.sampled_from(["Fees were 5.", "Fees were 7.", "Item: Fees | 2024: 5", "Costs were 3."]), max_size=6))
+def test_a_consistency_is_a_share_and_does_not_depend_on_repetition(quotes):
+    share = consistency(*quotes, most_pairs=100)
+    assert 0.0 <= share <= 1.0
+    assert consistency(*quotes, *quotes, most_pairs=100) == share

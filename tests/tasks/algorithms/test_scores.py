@@ -1,4 +1,7 @@
+"""What a node is worth: its relevance, what reaches it, and opinions fused, by hand and against plain Python and networkx."""
+
 import math
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -7,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tasks.algorithms.arrays import best_of_pages
+from tasks.algorithms.rank_fusion import fuse_rankings
 from tasks.algorithms.scores import (
     EPSILON,
     blended_relevance,
@@ -18,15 +23,23 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
+from tasks.algorithms.second_opinion import best_pages, standardised, with_second_opinion
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), elements=st.integers(-3, 3))).map(unit_or_zero)
 shares = st.floats(0, 1)
 
 
-def test_dense_relevance_worked_by_hand():
+def test_relevance_and_scores_worked_by_hand():
     vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0], [0, 0]], dtype=np.float32)
     assert np.allclose(dense_relevance(query=vectors[1], vectors=vectors), [0.6, 1, 0, 0], atol=1e-6)
+    assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
+    assert min_max(np.full(3, 7.5)).tolist() == [0.0, 0.0, 0.0] and min_max(np.zeros(0)).tolist() == []
+    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
+    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
+    assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
+    parts = {"relevance": np.array([0.8, 0.0]), "propagated": np.array([0.4, 1.0]), "diffused": np.array([0.5, 0.0])}
+    assert np.allclose(combined_score(**parts, weights=np.array([0.5, 0.3, 0.2])), [0.62, 0.3], rtol=1e-15)
 
 
 @given(worlds)
@@ -45,41 +58,12 @@ def test_a_nodes_dense_relevance_does_not_depend_on_the_other_nodes(seed, count)
     assert whole[count // 2 :].tolist() == dense_relevance(query=vectors[0], vectors=vectors[count // 2 :]).tolist()
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_vector_that_is_not_finite_is_named(bad):
-    good, broken = np.zeros((3, 2), dtype=np.float32), np.array([[0, 0], [1, 0], [0, bad]], dtype=np.float32)
-    with pytest.raises(ValueError, match="the vector of row 2 holds a number that is not finite"):
-        dense_relevance(query=good[0], vectors=broken)
-    with pytest.raises(ValueError, match="the vector of the question holds a number that is not finite"):
-        dense_relevance(query=broken[2], vectors=good)
-
-
-def test_min_max_worked_by_hand():
-    assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
-
-
 @given(arrays(np.float64, st.integers(2, 9), elements=st.floats(0, 1e6)))
 def test_min_max_keeps_the_order_and_spans_zero_to_one(scores):
     scaled = min_max(scores)
     assert (np.diff(scaled[np.argsort(scores, kind="stable")]) >= 0).all()
     assert scaled.min() == 0.0
     assert scaled.max() == float(scores.min() < scores.max())
-
-
-def test_equal_scores_say_nothing():
-    assert min_max(np.full(3, 7.5)).tolist() == min_max(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
-    assert min_max(np.array([4.0])).tolist() == [0.0]
-    assert min_max(np.zeros(0)).tolist() == []
-
-
-def test_min_max_of_no_number_is_refused():
-    with pytest.raises(ValueError, match=r"scores must be finite, .*, not nan at place 1"):
-        min_max(np.array([1.0, np.nan]))
-
-
-def test_a_blend_worked_by_hand():
-    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
-    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
 
 
 @given(arrays(np.float64, (2, 5), elements=shares), shares)
@@ -168,19 +152,13 @@ def test_no_nodes_and_no_arcs_are_fine():
         assert propagate(relevance=relevance, **NO_ARCS, anchor=0.5, **STEPS, keep_unreached=False).tolist() == expected
 
 
-def test_too_few_steps_and_numbers_that_are_none_are_refused():
+def test_too_few_steps_are_refused():
     arc = {"tails": np.array([0]), "heads": np.array([1]), "weights": np.array([0.5])}
-    settings = {"anchor": 0.5, "tolerance": 1e-6, "keep_unreached": False}
     with pytest.raises(ValueError, match=r"still moves by 0\.25 after 1 steps; allow more steps or more tolerance"):
-        propagate(relevance=np.array([0.5, 0.0]), **arc, **settings, max_steps=1)
-    with pytest.raises(ValueError, match="still moves by inf after 0 steps"):
-        propagate(relevance=np.array([0.5, 0.0]), **arc, **settings, max_steps=0)
-    with pytest.raises(ValueError, match=r"relevance must be finite, .*, not nan at place 1"):
-        propagate(relevance=np.array([0.5, np.nan]), **arc, **settings, max_steps=9)
-    with pytest.raises(ValueError, match=r"propagation weights must be finite, .*, not inf at place 0"):
-        propagate(relevance=np.ones(2), **{**arc, "weights": np.array([np.inf])}, **settings, max_steps=9)
-    with pytest.raises(ValueError, match=r"cosines must be finite, .*, not nan at place 0"):
-        propagation_weights(np.array([np.nan]))
+        propagate(relevance=np.array([0.5, 0.0]), **arc, anchor=0.5, tolerance=1e-6, max_steps=1, keep_unreached=False)
+    back = {"tails": np.array([0, 1]), "heads": np.array([1, 0]), "weights": np.ones(2)}
+    with pytest.raises(ValueError, match=r"still moves by 1\.4\d* after 2 steps; allow more steps or lower the damping"):
+        personalized_pagerank(nodes=2, **back, seeds=np.array([0]), seed_weights=np.ones(1), **{**WALK, "max_steps": 2})
 
 
 WALK = {"damping": 0.85, "tolerance": 1e-12, "max_steps": 400}
@@ -233,18 +211,6 @@ def test_pagerank_worked_by_hand():
 
 
 @given(walks())
-def test_shares_of_time_sum_to_one_and_are_zero_where_no_walk_leads(graph):
-    ranks = personalized_pagerank(**graph, **WALK)
-    assert (ranks >= 0).all()
-    assert ranks.sum() == pytest.approx(1.0, abs=1e-12)
-    arcs = [(t, h) for t, h, w in zip(*(graph[k].tolist() for k in ("tails", "heads", "weights")), strict=True) if w > 0]
-    reached = set(graph["seeds"].tolist())
-    for _ in range(graph["nodes"]):
-        reached |= {head for tail, head in arcs if tail in reached}
-    assert set(np.flatnonzero(ranks).tolist()) == reached
-
-
-@given(walks())
 def test_parallel_arcs_add_up_and_only_the_ratio_of_weights_matters(graph):
     doubled = {part: np.concatenate([graph[part]] * 2) for part in ("tails", "heads", "weights")}
     ranks = personalized_pagerank(**{**graph, **doubled, "seed_weights": graph["seed_weights"] * 3}, **WALK)
@@ -259,16 +225,6 @@ def test_without_seeds_nodes_or_arcs_the_result_is_defined():
     assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.ones(1), **WALK).tolist() == [0.0, 1.0]
 
 
-def test_too_few_steps_and_numbers_that_are_none_are_refused_in_a_walk():
-    graph = {"nodes": 2, "tails": np.array([0, 1]), "heads": np.array([1, 0]), "seeds": np.array([0])}
-    with pytest.raises(ValueError, match=r"still moves by 1\.4\d* after 2 steps; allow more steps or lower the damping"):
-        personalized_pagerank(**graph, weights=np.ones(2), seed_weights=np.ones(1), **{**WALK, "max_steps": 2})
-    with pytest.raises(ValueError, match=r"arc weights must be finite, .*, not nan at place 1"):
-        personalized_pagerank(**graph, weights=np.array([1.0, np.nan]), seed_weights=np.ones(1), **WALK)
-    with pytest.raises(ValueError, match=r"seed weights must be finite, .*, not nan at place 0"):
-        personalized_pagerank(**graph, weights=np.ones(2), seed_weights=np.array([np.nan]), **WALK)
-
-
 @given(arrays(np.float64, st.integers(0, 6), elements=st.floats(0, 1)))
 def test_scaled_values_reach_one_unless_all_are_zero(values):
     scaled = scaled_by_maximum(values)
@@ -276,20 +232,7 @@ def test_scaled_values_reach_one_unless_all_are_zero(values):
     assert (np.diff(scaled[np.argsort(values)]) >= 0).all()
 
 
-def test_scaling_worked_by_hand():
-    assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
-    with pytest.raises(ValueError, match=r"values must be finite, .*, not inf at place 1"):
-        scaled_by_maximum(np.array([0.1, np.inf]))
-
-
 PAPER = np.array([0.5, 0.3, 0.2])
-
-
-def test_the_score_worked_by_hand():
-    scores = combined_score(
-        relevance=np.array([0.8, 0.0]), propagated=np.array([0.4, 1.0]), diffused=np.array([0.5, 0.0]), weights=PAPER
-    )
-    assert np.allclose(scores, [0.62, 0.3], rtol=1e-15)
 
 
 @given(arrays(np.float64, (3, 5), elements=st.floats(0, 1)), st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)))
@@ -301,6 +244,65 @@ def test_the_score_never_leaves_its_parts(parts, raw):
     assert (scores >= 0).all()
 
 
-def test_a_part_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match=r"combined scores must be finite, .*, not nan at place 0"):
-        combined_score(relevance=np.ones(1), propagated=np.array([np.nan]), diffused=np.ones(1), weights=PAPER)
+PAGES = np.array([0, 0, 1, 2, 2, 3])
+SCORES = np.array([0.2, 0.6, 0.5, 0.1, 0.4, 0.0])
+
+
+def test_the_best_pages_are_those_of_the_best_nodes():
+    assert best_of_pages(values=SCORES, pages=PAGES).tolist() == [0.6, 0.5, 0.4, 0.0]
+    assert best_of_pages(values=SCORES[:2], pages=np.array([0, 2])).tolist() == [0.2, -math.inf, 0.6]
+    assert best_pages(scores=SCORES, pages=PAGES, count=2).tolist() == [0, 1]
+    assert best_pages(scores=SCORES, pages=PAGES, count=9).tolist() == [0, 1, 2], "a page of score 0 is none"
+    assert best_pages(scores=np.ones(3), pages=np.array([2, 0, 1]), count=2).tolist() == [0, 1], "equal ones by number"
+    assert len(best_pages(scores=np.zeros(0), pages=np.zeros(0, np.int64), count=2)) == 0
+
+
+def test_a_page_rises_by_the_weight_times_its_standardised_cosine():
+    best, cosines = np.array([0, 1, 2]), np.array([0.80, 0.86, 0.83])
+    found = with_second_opinion(scores=SCORES, pages=PAGES, best=best, cosines=cosines, weight=0.2)
+    z = math.sqrt(1.5)
+    assert found == pytest.approx([0.2 * math.exp(-0.2 * z), 0.6 * math.exp(-0.2 * z), 0.5 * math.exp(0.2 * z), 0.1, 0.4, 0.0])
+    assert standardised(cosines) == pytest.approx([-z, z, 0])
+    assert standardised(np.array([0.8, 0.8])).tolist() == [0, 0] and len(standardised(np.zeros(0))) == 0
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.integers(1, 12), st.floats(0, 1), st.integers(0, 99))
+def test_scores_stay_in_bounds_and_pages_without_an_opinion_in_their_order(scores, count, weight, seed):
+    random = np.random.default_rng(seed)
+    values, pages = np.array(scores), np.sort(random.integers(0, 5, len(scores)))
+    pages = np.unique(pages, return_inverse=True)[1]
+    best = best_pages(scores=values, pages=pages, count=count)
+    cosines = random.random(len(best))
+    found = with_second_opinion(scores=values, pages=pages, best=best, cosines=cosines, weight=weight)
+    assert ((found >= 0) & (found <= 1)).all()
+    for page in range(pages.max() + 1):
+        on = pages == page
+        assert (np.argsort(found[on], kind="stable") == np.argsort(values[on], kind="stable")).all()
+    if weight == 0:
+        assert found.tolist() == values.tolist()
+
+
+PAGE_KEYS = st.tuples(st.sampled_from("ab"), st.integers(1, 4))
+
+
+def test_two_rankings_worked_by_hand():
+    fused = fuse_rankings([[("a", 1), ("a", 2)], [("a", 2), ("b", 1)], []])
+    assert list(fused) == [("a", 2), ("a", 1), ("b", 1)]
+    assert list(fused.values()) == pytest.approx([1 / 61 + 1 / 62, 1 / 61, 1 / 62])
+
+
+def test_equal_pages_go_by_document_and_number_and_a_page_counts_once_in_a_ranking():
+    assert list(fuse_rankings([[("b", 1), ("a", 9)], [("a", 9), ("b", 1)]])) == [("a", 9), ("b", 1)]
+    assert fuse_rankings([[("a", 1), ("a", 1), ("a", 2)]]) == {("a", 1): 1 / 61, ("a", 2): 1 / 62}
+    assert fuse_rankings([]) == {}
+
+
+@given(st.lists(st.lists(PAGE_KEYS, unique=True), max_size=4), st.data())
+def test_the_order_is_that_of_exact_sums_whatever_the_order_of_the_rankings(rankings, data):
+    exact = {}
+    for ranking in rankings:
+        for rank, page in enumerate(ranking, 1):
+            exact[page] = exact.get(page, 0) + Fraction(1, 60 + rank)
+    fused = fuse_rankings(data.draw(st.permutations(rankings)))
+    assert list(fused) == sorted(exact, key=lambda page: (-exact[page], page))
+    assert list(fused.values()) == pytest.approx([float(exact[page]) for page in fused])

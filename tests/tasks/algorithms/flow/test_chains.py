@@ -1,3 +1,5 @@
+"""The chains of a flow and the game that chooses among them: worked by hand, and against slow definitions."""
+
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -7,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.flow.chains import SMALLEST_FLOW, FlowPath, decompose, jaccard_distances, path_qualities, payoff_matrix
 from tasks.algorithms.flow.min_cost import min_cost_flow
+from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, replicator_step, survivors
 from tests.tasks.algorithms.flow_worlds import network, random_network, whole_networks
 
 
@@ -95,12 +99,6 @@ def test_chains_add_up_to_the_flow(world, demand):
     assert all(len(set(path.nodes)) == len(path.nodes) for path in paths)
 
 
-@pytest.mark.parametrize("wrong", [np.nan, -1.0])
-def test_a_flow_that_is_no_amount_is_refused(wrong):
-    with pytest.raises(ValueError, match="flows must be finite, from 0"):
-        decompose(network(1, {}, sources={0: 1.0}, sinks={}), flow=np.array([wrong]), limit=60)
-
-
 PAPER = {"flow_exponent": 0.2, "peak_exponent": 0.5, "mean_exponent": 0.3}
 
 node_sets = st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True)
@@ -160,15 +158,69 @@ def test_payoffs_are_symmetric_and_never_negative(paths):
     assert np.allclose(np.diag(payoff), qualities**2)
 
 
-def test_no_paths_are_no_game():
-    none = np.zeros(0)
-    assert path_qualities(paths=[], flows=none, scores=np.ones(3), **PAPER).shape == (0,)
-    assert jaccard_distances(paths=[]).shape == (0, 0)
-    assert payoff_matrix(qualities=none, distances=np.zeros((0, 0))).shape == (0, 0)
+number = st.floats(0, 1).map(lambda value: round(value, 3))
 
 
-def test_what_is_no_number_is_refused_by_name():
-    with pytest.raises(ValueError, match="scores must be finite"):
-        path_qualities(paths=[(0,)], flows=np.ones(1), scores=np.array([np.nan]), **PAPER)
-    with pytest.raises(ValueError, match="qualities must be finite"):
-        payoff_matrix(qualities=np.array([np.nan]), distances=np.zeros((1, 1)))
+@st.composite
+def games(draw):
+    """Draw symmetric payoffs and shares; zeros in both are common."""
+    count = draw(st.integers(0, 7))
+    half = draw(arrays(float, (count, count), elements=number))
+    return np.maximum(half, half.T), proportional_shares(weights=draw(arrays(float, count, elements=number)))
+
+
+def slow_dynamics(payoff, start, mixing, tolerance, max_steps):
+    shares, steps = list(start), 0
+    while steps < max_steps:
+        fitness = [sum(a * x for a, x in zip(row, shares, strict=True)) for row in payoff]
+        mean = sum(x * f for x, f in zip(shares, fitness, strict=True))
+        unmixed = [x * f / mean for x, f in zip(shares, fitness, strict=True)] if mean > 0 else shares
+        following = [(1 - mixing) * x + mixing / len(start) for x in unmixed]
+        moved = sum((a - b) ** 2 for a, b in zip(following, shares, strict=True)) ** 0.5
+        shares, steps = following, steps + 1
+        if moved < tolerance:
+            break
+    return shares
+
+
+def test_two_paths_worked_by_hand():
+    # A x = (0.5, 0.4), x'A x = 0.45: the shares become 5/9 and 4/9, and with a fifth mixed in 49/90 and 41/90.
+    payoff = np.array([[0.8, 0.2], [0.2, 0.6]])
+    shares = replicator_dynamics(payoff=payoff, start=np.array([0.5, 0.5]), mixing=0.2, tolerance=0.0, max_steps=1)
+    assert np.allclose(shares, [49 / 90, 41 / 90])
+
+
+@given(games(), st.sampled_from([0.0, 0.2, 1.0]), st.integers(0, 25))
+def test_shares_equal_a_loop_and_stay_on_the_simplex(game, mixing, max_steps):
+    payoff, start = game
+    shares = replicator_dynamics(payoff=payoff, start=start, mixing=mixing, tolerance=1e-4, max_steps=max_steps)
+    assert np.allclose(shares, slow_dynamics(payoff.tolist(), start.tolist(), mixing, 1e-4, max_steps), atol=1e-9)
+    assert (shares >= 0).all()
+    assert shares.sum() == pytest.approx(float(len(start) > 0))
+
+
+@given(games())
+def test_without_mixing_the_payoff_of_the_population_never_falls(game):
+    payoff, shares = game
+    for _ in range(10):
+        following = replicator_step(payoff=payoff, shares=shares)
+        assert following @ payoff @ following >= shares @ payoff @ shares - 1e-12
+        shares = following
+
+
+@given(arrays(float, st.integers(0, 6), elements=st.floats(0, 1e308)))
+def test_first_shares_are_a_distribution_whatever_the_weights(weights):
+    shares = proportional_shares(weights=weights)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert len(weights) == 0 or shares.sum() == pytest.approx(1.0)
+
+
+def test_first_shares_worked_by_hand():
+    assert proportional_shares(weights=np.array([1.0, 3.0])).tolist() == [0.25, 0.75]
+    assert proportional_shares(weights=np.zeros(4)).tolist() == [0.25] * 4
+
+
+def test_survivors_come_largest_first_and_equal_ones_by_place():
+    assert survivors(shares=np.array([0.1, 0.4, 0.0, 0.1, 0.4]), threshold=0.1).tolist() == [1, 4]
+    assert survivors(shares=np.array([0.1, 0.4, 0.0, 0.1, 0.4]), threshold=0.0).tolist() == [1, 4, 0, 3]
+    assert survivors(shares=np.zeros(0), threshold=0.0).tolist() == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.algorithms.graphs.graph_query import GraphIndex, WordField
-from tasks.algorithms.graphs.query_form import POSITIONS, Condition, GraphQuery, Walk
+from tasks.algorithms.graphs.query_form import EDGES, POSITIONS, Condition, GraphQuery, Walk
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, code_texts
 from tasks.algorithms.text.stems import stems_in
 
@@ -87,10 +87,6 @@ def index_of(world):
 FORWARD = {"next": "next", "title": "part_of", "target": "refers_to", "captioned": "caption_of", "continuation": "continues"}
 BACKWARD = {"previous": "next", "members": "part_of", "referrer": "refers_to", "caption": "caption_of", "continued": "continues"}
 EITHER = {"similar": "semantic", "near": "window"}
-INVERSE = {"next": "previous", "title": "members", "target": "referrer", "captioned": "caption", "continuation": "continued"}
-INVERSE |= {"next_page": "previous_page"}
-INVERSE |= {other: edge for edge, other in INVERSE.items()}
-INVERSE |= {edge: edge for edge in ("similar", "near", "any", "same_page", "same_section")}
 
 
 def holds(world, place, condition):
@@ -245,7 +241,7 @@ def draw_query(rng, world):
     named = sorted({relation for *_, relation in world.arcs})
 
     def walk():
-        edge = rng.choice(tuple(INVERSE))
+        edge = rng.choice(EDGES)
         return Walk(edge, rng.choice(named) if edge in (*FORWARD, *BACKWARD, *EITHER, "any") and named else "", rng.randint(1, 3))
 
     return GraphQuery(

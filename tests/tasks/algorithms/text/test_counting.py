@@ -1,3 +1,5 @@
+"""What is counted of texts, and which words of a question and of a text count."""
+
 import math
 from itertools import pairwise
 
@@ -7,27 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_pairs, count_stems
-from tasks.algorithms.text.kept import kept_stems
+from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, neighbouring_pairs, parts_of, says_something
 from tasks.algorithms.text.stems import stems_of, words_of
 
-CHUNKS = [
-    "Net",
-    "income,",
-    "of",
-    "the",
-    "(debt)",
-    "debt-to-equity",
-    "long-term",
-    "-",
-    "US",
-    "us",
-    "2021",
-    "FY2021",
-    "収入",
-    "収入高",
-]
-CHUNKS += ["and/or", "R&D", "equity.", "$x_1$", "\n\n"]
+WRITTEN = "Net income, of the (debt) debt-to-equity long-term - US us 2021 FY2021 収入 収入高 and/or R&D equity. $x_1$"
+CHUNKS = [*WRITTEN.split(), "\n\n"]
 STEMS = ["net", "incom", "debt", "equity", "term", "2021", "収入", "入高", "r&d", "absent"]
 TEXTS = st.lists(st.lists(st.sampled_from(CHUNKS), max_size=14).map(" ".join), max_size=5)
 
@@ -47,13 +35,6 @@ def test_counted_by_hand():
     pairs = [("net", "incom"), ("incom", "net"), ("debt", "equiti"), ("net", "debt")]
     assert count_pairs(coded(texts), pairs).tolist() == [[2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]
     assert coded(texts).words.tolist() == [11, 6, 0] and len(coded(texts)) == 3
-
-
-def test_what_no_text_holds_is_nowhere_and_no_text_has_no_count():
-    assert count(["net"], []).shape == (1, 0) and count([], ["net"]).shape == (0, 1)
-    assert count_pairs(coded(["net net"]), [("absent", "absent")]).tolist() == [[0]]
-    assert count_pairs(coded([]), [("net", "net")]).shape == (0, 1)
-    assert len(coded([])) == 0 and coded(["", " "]).words.tolist() == [0, 0]
 
 
 @given(TEXTS)
@@ -121,15 +102,86 @@ def test_scores_equal_the_definition_and_are_never_negative(world, documents, me
     assert (scores[~counts.any(axis=1)] == 0).all()
 
 
-def test_without_words_texts_or_matches_all_scores_are_zero():
-    for shape in ((0, 3), (3, 0), (2, 2)):
-        scores = bm25(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[1]), documents=0, mean_length=0.0, k1=1.2, b=0.75)
-        assert scores.tolist() == [0.0] * shape[0]
-
-
 def test_impossible_counts_are_refused():
     for mean_length in (0.0, np.nan):
         with pytest.raises(ValueError, match=f"mean length of the texts is {mean_length} words, but words were found"):
             bm25([[1]], [10], [2], documents=5, mean_length=mean_length, k1=1.2, b=0.75)
     with pytest.raises(ValueError, match=r"BM25 scores must be finite, .*, not nan at place 0"):
         bm25([[np.nan]], [10], [2], documents=5, mean_length=10.0, k1=1.2, b=0.75)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ('Which slides show a boat? Write the answer as a list, e.g. ["Slide 1", "Slide 4"].', "Which slides show a boat?"),
+        ("Who signed it? Please give the answer in one word.", "Who signed it?"),
+        ("How much? Your answer should be rounded.", "How much?"),
+        ("Is it so? Directly answer yes or no.", "Is it so?"),
+        ("Give the list of members. Who left?", "Give the list of members. Who left?"),
+        ("What does [NA] mean?", "What does [NA] mean?"),
+        ("It fell in May. Why?", "It fell in May. Why?"),
+        ("", ""),
+    ],
+)
+def test_words_about_the_form_of_the_answer_are_left_out(question, asked):
+    assert asked_part(question) == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What did Merrow Tidal Systems pay in Port Aldre?", ["Merrow Tidal Systems", "Port Aldre"]),
+        ("What did New York, New Jersey and General Mills pay?", ["York", "Jersey", "Mills"]),
+        ("Is the Bank of England in London or the bank of a river?", ["Bank of England", "London"]),
+        ("Costs of CS-09 and GPT-4?", ["CS-09", "GPT-4"]),
+        ("Costs in the US?", ["US"]),
+        ("Best practices of Best Tidal", ["Tidal"]),
+        ("What Is The Revenue Of The Company?", []),
+        ("One Two Three Alpha Beta Gamma Delta Epsilon Zeta", ["Alpha Beta Gamma Delta Epsilon Zeta"]),
+        ("what costs 3 pounds?", []),
+        ("", []),
+    ],
+)
+def test_names_are_capitalised_words_in_a_row(question, names):
+    assert [" ".join(name) for name in names_in(question)] == names
+
+
+def asked(question):
+    return asked_stems(question, question_terms(question).stems)
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("debt-to-equity", ("debt", "equiti")),
+        ("Long-term", ("term",)),
+        ("FY2021", ("2021",)),
+        ("R&D", ("r&d",)),
+        ("年収入", ("年収", "収入")),
+    ],
+)
+def test_a_compound_counts_by_its_parts_and_any_other_word_by_itself(word, parts):
+    assert parts_of(word) == parts
+
+
+def test_words_that_say_something_stay_in_order_with_repetitions():
+    assert kept_stems("The costs of the turbine, and - as before - costs in the US") == ("cost", "turbin", "cost", "US")
+    assert kept_stems("x 7 of it") == ("7",)
+    assert kept_stems("") == ()
+
+
+def test_a_question_keeps_what_stands_next_to_what():
+    assert asked("What is the return on assets, and the return on equity?") == ("return", "asset", "return", "equiti")
+    assert asked("How high is long-term debt on page 14? Write the answer as an integer.") == ("high", "term", "debt")
+    assert asked("What was sold on pages 2019-2020, and in 2020?") == ("sold", "2020", "2020")
+    assert asked("?!") == ()
+
+
+def test_pairs_of_neighbours_stand_once_in_the_order_asked():
+    assert neighbouring_pairs(("high", "debt", "high", "debt")) == (("high", "debt"), ("debt", "high"))
+    assert neighbouring_pairs(("debt",)) == ()
+
+
+@given(st.text(max_size=200))
+def test_nothing_but_words_that_say_nothing_is_left_out(text):
+    assert list(kept_stems(text)) == [part for word in words_of(text) if says_something(word) for part in parts_of(word)]

@@ -1,3 +1,5 @@
+"""The terms of a question, and the statements that it needs."""
+
 import tomllib
 from importlib.resources import files
 
@@ -8,7 +10,55 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement, named_statements, statement_page
+from tasks.algorithms.questions.terms import question_terms, with_keywords
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_stems
+
+
+@pytest.mark.parametrize(
+    ("question", "stems", "anchors"),
+    [
+        ("How many turbines did the company install in 2024?", "turbin compani instal 2024", "2024"),
+        ("What is the fee on page 14 and in Figure 5?", "fee", ""),
+        ("WHO PAID IT IN 2024?", "paid 2024", "2024"),
+        ("How much d is in Vitamin D?", "vitamin d", "vitamin d"),
+        ("page 3", "", ""),
+        ("What is the fee in annual_report.pdf?", "fee", ""),
+        ("What is it about?", "what is it about", ""),
+        ("?!", "", ""),
+        ("कंपनी का राजस्व कितना है?", "कंप का राजस्व कित है", ""),
+        ("収入高?", "収入 入高", ""),
+    ],
+)
+def test_content_words_are_terms_names_and_years_anchors_and_places_neither(question, stems, anchors):
+    terms = question_terms(question)
+    assert terms.stems == tuple(stems.split()) and terms.anchors == tuple(anchors.split())
+
+
+def test_names_numbers_and_compounds_are_anchors_by_their_parts():
+    terms = question_terms("What did Bank of England say of COVID-19 in 2019-2020 to 3 of 1,234 people, and the 6th?")
+    assert terms.anchors == ("bank", "england", "covid", "2019", "2020", "1234")
+    assert "of" not in terms.stems and {"covid-19", "3", "6th"} <= set(terms.stems)
+
+
+@given(st.text(max_size=200))
+def test_stems_are_distinct_and_anchors_are_among_them(question):
+    terms = question_terms(question)
+    assert len(set(terms.stems)) == len(terms.stems) == len(terms.words)
+    assert set(terms.anchors) <= set(terms.stems)
+
+
+def test_keywords_add_the_words_that_are_new_and_change_no_anchor():
+    terms = question_terms("Show the cost of the Merrow cable in 2024")
+    wider = with_keywords(terms, ["Merrow cables", "show of force"])
+    assert wider.anchors == terms.anchors and wider.stems[: len(terms.stems)] == terms.stems
+    assert [word for word in wider.words if word not in terms.words] == ["show", "of", "force"]
+    assert with_keywords(terms, []) == terms
+
+
+def test_a_long_run_is_written_by_its_parts_and_not_once_for_each():
+    terms = question_terms("".join(chr(0x4E00 + number) for number in range(10_000)))
+    assert len(terms.stems) > 5_000 and max(map(len, terms.words)) < 10
+
 
 BALANCE, INCOME, CASH = Statement
 
@@ -28,19 +78,14 @@ PAGES = [
         ("What is the inventory turnover for FY2021?", {BALANCE: 1.0, INCOME: 1.0}),
         ("Give the debt-to-equity ratio.", {BALANCE: 1.0}),
         ("What is Debt/EBITDA?", {BALANCE: 1.0, INCOME: 1.0, CASH: 1.0}),
-        ("How high was the gross profit margin?", {INCOME: 1.0}),
         ("What is the ROE?", {BALANCE: 1.0, INCOME: 1.0}),
-        ("How large is free cash flow?", {CASH: 1.0}),
         ("What was the company's long-term debt?", {BALANCE: 0.5}),
         ("How high are shareholders' equity and PP&E?", {BALANCE: 0.5}),
         ("What did R&D cost, and what SG&A?", {INCOME: 0.5}),
-        ("How much capex was there?", {CASH: 0.5}),
         ("What is the ratio of cash flow to net income and to total liabilities?", {BALANCE: 0.5, INCOME: 0.5, CASH: 0.5}),
         ("WHAT IS THE RATIO OF DEBT TO EQUITY?", {BALANCE: 1.0}),
         ("", {}),
         ("Where does the fish lay its roe?", {}),
-        ("Which cogs need oil?", {}),
-        ("What drives employee turnover?", {}),
         ("How do I return on the same ticket?", {}),
         ("Who won? The answer should be an integer like the net income.", {}),
     ],
@@ -83,11 +128,6 @@ def test_each_term_of_the_glossary_names_its_statements(kind):
             assert term.strip() and set(entry["shown_by"]) <= set(named_statements(f"How high is the {term}?", **weights))
 
 
-def test_the_stems_of_a_wording_are_distinct():
-    assert set(STATEMENT_STEMS) == set(Statement)
-    assert all(len(set(stems)) == len(stems) > 5 for stems in STATEMENT_STEMS.values())
-
-
 def test_a_page_chosen_by_hand():
     counts = np.array([[9.0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 1], [1, 0, 1, 1]])
     scores = np.array([1.0, 2.0, 3.0, 3.0])
@@ -110,8 +150,3 @@ def test_the_page_is_the_first_of_the_best_or_there_is_none(world, share):
     best = scores.tolist().index(max(scores.tolist())) if len(scores) else None
     held = sum(value > 0 for value in counts[best].tolist()) if best is not None else 0
     assert page == (best if held and held >= share * counts.shape[1] else None)
-
-
-def test_impossible_scores_are_refused():
-    with pytest.raises(ValueError, match=r"scores of pages for a statement must be finite, .*, not nan at place 0"):
-        statement_page(counts=np.ones((1, 1)), scores=np.array([np.nan]), share=0.5)

@@ -1,12 +1,110 @@
+"""A document as a tree of sections, and the pages that it leads to."""
+
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.graphs.section_pages import best_section_pages, locate_sections, section_heights, widened
-from tests.tasks.algorithms.map_worlds import LYING, TREE, heights_of, make_map, outlines
+from storage.records.documents import Section
+from tasks.algorithms.graphs.section_pages import NodeHeights, best_section_pages, locate_sections, section_heights, widened
+from tasks.algorithms.graphs.section_tree import map_document
+
+TREE = (("One", None), ("One one", 0), ("One one one", 1), ("One one two", 1), ("One two", 0), ("Two", None))
+"""Titles and the places of their parents."""
+
+LYING = ((None, 1), (0, 1), (1, 2), (2, 2), (2, 3), (3, 4), (3, 5), (3, 6), (4, 7), (5, 8), (5, 9), (5, 10), (5, 11))
+"""Section and page of each node, in reading order; page 12 is blank."""
+
+
+def make_sections(tree, document="d"):
+    """Make the sections of (title, place of the parent), all of which say pages that nobody is to believe."""
+    levels = []
+    for _, parent in tree:
+        levels.append(1 if parent is None else levels[parent] + 1)
+    return [
+        Section(f"s{place}", document, "v", place, title, level, None if parent is None else f"s{parent}", 1, 1)
+        for place, ((title, parent), level) in enumerate(zip(tree, levels, strict=True))
+    ]
+
+
+def make_map(tree=TREE, lying=LYING, *, pages=12, document="d"):
+    return map_document(document_id=document, page_count=pages, sections=make_sections(tree, document), lying=under(lying))
+
+
+def under(lying):
+    """Return the page of each node and the id of its section."""
+    return [(page, None if section is None else f"s{section}") for section, page in lying]
+
+
+def heights_of(lying, values):
+    return NodeHeights(
+        homes=np.array([0 if section is None else section + 1 for section, _ in lying], dtype=np.int64),
+        pages=np.array([page for _, page in lying], dtype=np.int64),
+        values=np.array(values, dtype=float),
+    )
+
+
+@st.composite
+def outlines(draw):
+    """Draw tree, nodes and number of pages: any depth, sections without a node and pages without one, nodes in any section."""
+    tree = []
+    for place in range(draw(st.integers(0, 8))):
+        tree.append((f"T{place}", draw(st.none() | st.integers(0, place - 1)) if place else None))
+    pages = draw(st.integers(1, 12))
+    section = st.none() | st.integers(0, len(tree) - 1) if tree else st.none()
+    return tree, draw(st.lists(st.tuples(section, st.integers(1, pages)), max_size=20)), pages
+
+
+def test_a_tree_of_three_levels_worked_by_hand():
+    mapped = make_map()
+    assert [(section.title, section.level, section.parent, section.pages) for section in mapped.sections] == [
+        ("", 0, 0, tuple(range(1, 13))),
+        ("One", 1, 0, (1, 2, 3, 4, 5, 6, 7)),
+        ("One one", 2, 1, (2, 3, 4, 5, 6)),
+        ("One one one", 3, 2, (2, 3)),
+        ("One one two", 3, 2, (4, 5, 6)),
+        ("One two", 2, 1, (7,)),
+        ("Two", 1, 0, (8, 9, 10, 11)),
+    ]
+    assert mapped.on_pages == ((0, 1), (2, 3), (3,), (4,), (4,), (4,), (5,), (6,), (6,), (6,), (6,), (0,))
+    assert mapped.places == {None: 0, **{f"s{place}": place + 1 for place in range(6)}}
+
+
+def test_the_smallest_section_of_a_page_has_the_fewest_pages_and_is_the_deepest_of_equals():
+    assert [make_map().smallest_section(page) for page in (1, 2, 6, 7, 12)] == [1, 3, 4, 5, 0]
+    # Chapter and part hold the one page alike, and so does the root.
+    assert make_map([("Chapter", None), ("Part", 0)], [(0, 1), (1, 1)], pages=1).smallest_section(1) == 2
+    # Of two on the same level the first.
+    assert make_map([("A", None), ("B", None)], [(0, 1), (1, 1)], pages=2).smallest_section(1) == 1
+
+
+@given(outlines())
+def test_every_page_is_under_something_and_a_section_holds_what_its_children_hold(outline):
+    tree, lying, pages = outline
+    mapped = make_map(tree, lying, pages=pages)
+    assert len(mapped.on_pages) == pages and all(mapped.on_pages)
+    for page, places in enumerate(mapped.on_pages, 1):
+        assert all(page in mapped.sections[place].pages for place in places)
+    for section in mapped.sections:
+        assert set(section.pages) <= set(mapped.sections[section.parent].pages)
+    # Reference: the pages of all nodes that can be reached from the section.
+    arrows = nx.DiGraph([(section.parent, place) for place, section in enumerate(mapped.sections) if place])
+    arrows.add_nodes_from(range(len(mapped.sections)))
+    for place, section in list(enumerate(mapped.sections))[1:]:
+        under = {place, *nx.descendants(arrows, place)}
+        assert section.pages == tuple(sorted({page for home, page in lying if home is not None and home + 1 in under}))
+
+
+@given(outlines(), st.data())
+def test_the_map_is_equal_whatever_the_order_of_arrival(outline, data):
+    tree, lying, pages = outline
+    sections, nodes = data.draw(st.permutations(make_sections(tree))), data.draw(st.permutations(under(lying)))
+    mapped = map_document(document_id="d", page_count=pages, sections=sections, lying=nodes)
+    assert mapped == make_map(tree, lying, pages=pages)
+
 
 NONE, ONE, ONE_ONE, FIRST, SECOND, ONE_TWO, TWO = [0.0], [0.0], [0.0], [0.0, 0.2], [0.9, 0.6, 0.3], [0.7], [0.75, 0.75, 0.75, 0.1]
 HEIGHTS = np.array([*NONE, *ONE, *ONE_ONE, *FIRST, *SECOND, *ONE_TWO, *TWO])
@@ -58,23 +156,6 @@ def test_the_pages_of_a_section_are_those_of_its_subsections_too_and_count_whole
     assert best_section_pages(mapped, 1, nodes=nodes, count=2) == (1, 2)
 
 
-def test_no_page_is_located_twice_and_nothing_where_nothing_is_high():
-    heights = HEIGHTS.copy()
-    heights[2:5] = 1.0, 1.0, 0.2  # "One one" and its first part share page 2
-    assert pages_of(located(world(heights))) == [2, 4, 8, 9]
-    assert pages_of(located(world(heights), sections=3)) == [2, 4, 8, 9, 7]
-    assert located(world(np.zeros(13))) == ()
-    # Only A is high: B is not taken for want of another, though page 3 has a node of A.
-    lying = [(0, 1), (0, 2), (0, 3), (1, 3)]
-    assert pages_of(located(world([0.75, 0.5, 0.25, 0.0], [("A", None), ("B", None)], lying, pages=3))) == [1, 2]
-
-
-def test_a_document_without_outline_has_pages_by_its_root():
-    assert pages_of(located(world([0.1, 0.5, 0.3], [], [(None, 1), (None, 3), (None, 2)], pages=3))) == [3, 2]
-    assert located(world([], [], [], pages=3)) == ()
-    assert located() == ()
-
-
 def test_sections_of_several_documents_stand_in_one_order():
     other = world([0.75, 0.75], [("A", None)], [(0, 1), (0, 2)], pages=2, document="a")
     third = world([0.72], [("B", None)], [(0, 1)], pages=1, document="e")
@@ -98,12 +179,6 @@ def test_a_section_is_the_mean_of_its_best_nodes_as_worked_one_by_one(outline, d
     for place, height in enumerate(section_heights(nodes, sections=len(tree) + 1, best_nodes=2)):
         own = sorted(value for value, home in zip(values, nodes.homes, strict=True) if home == place)[-2:]
         assert height == (sum(own) / len(own) if own else 0.0)
-
-
-@pytest.mark.parametrize("wrong", [np.nan, -0.1, np.inf])
-def test_heights_that_are_none_are_refused(wrong):
-    with pytest.raises(ValueError, match="heights must be finite, from 0 to inf"):
-        located(world([wrong], [], [(None, 1)], pages=1))
 
 
 @given(outlines(), st.data())
