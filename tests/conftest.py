@@ -19,6 +19,8 @@ settings.register_profile("steady", derandomize=True, deadline=None, max_example
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("steady")
 
+pytest_plugins = ("tests.library",)
+
 
 def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it

@@ -31,6 +31,7 @@ SLOW = {
 """What a question waits for until its time is up."""
 AT_ONCE = [one for one in Misbehaviour if one not in {*SLOW, Misbehaviour.HUGE}]
 HURRIED = model_settings(seconds=3.0)
+WORLD = (DOCUMENT,)
 
 
 LONG = written(
@@ -68,7 +69,7 @@ def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more
     assert made <= answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_a_model_plans_chooses_or_names_a_question_ends_within_its_bound(tmp_path, home, seed):
     dice = random.Random(seed)
     odd = ["", "?", "blade", "crew storm", "x" * 500, "12", "' OR 1=1 --", "list", "figure|table", "\u2028x", "a\nb"]
@@ -117,16 +118,15 @@ def test_whatever_a_model_plans_chooses_or_names_a_question_ends_within_its_boun
 
 
 @pytest.mark.parametrize("reader", FOUR)
-@pytest.mark.parametrize("share", [1.0, 0.2])
-def test_whatever_goes_wrong_a_question_ends_with_an_answer_or_evidence(context, reader, share):
-    for how in AT_ONCE[:: 1 if share == 1.0 else 4]:
-        wrong = sometimes({how: share}, seed=3)
+def test_whatever_goes_wrong_a_question_ends_with_an_answer_or_evidence(context, reader):
+    for how in AT_ONCE:
+        wrong = sometimes({how: 1.0}, seed=3)
         with read_by(context, Reader(FACTS, instead=ALL_FORMS), settings=HURRIED, misbehave=wrong) as (place, _server):
             answer = answer_at(place, f"{QUESTION} {how}", reader=reader)
         assert answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
         if answer.answer:
             assert answer.citations, how
-        elif share == 1.0:
+        else:
             assert answer.status is AnswerStatus.EVIDENCE and answer.notes, how
 
 

@@ -60,6 +60,7 @@ def test_what_readers_say_takes_room_from_the_passages(context):
     assert "[... " in loud.pieces[1].text and loud.pieces[0].text.count("so ") == 400
 
 
+WORLD = (REPORT,)
 HERE = [{"passage": "n1", "quote": "harbour is 20 metres"}]
 
 
