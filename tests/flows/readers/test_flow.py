@@ -10,7 +10,7 @@ from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings, ReadingOutSettings, method_of
 from tasks.settings.readers import READERS
 from tests.asking_worlds import Passage, answer_at, at_place, run_of, steps_of, written
-from tests.library import LONELY, NOTE, SIMILAR, alone
+from tests.library import LONELY, SIMILAR, alone
 from tests.scripted_answers import EVERY_PAGE, ONE_PAGE, STRAIT, Reader, read_by
 
 FOUND = ["keywords", "candidates", "score", "size", "route", "fetch"]
@@ -32,7 +32,7 @@ HARBOUR = written(
     Passage("Property: Value\nCrew: 7 people\nDepth of the harbour: 20 metres", page=3, kind=NodeKind.TABLE),
 )
 DAYS = written("days", *[Passage(f"On day {day} the tide was {day}0 cm high.", page=day) for day in range(1, 8)])
-WORLD = (ISLANDS, NOTE, LONELY, HARBOUR, STRAIT, DAYS)
+WORLD = (ISLANDS, LONELY, HARBOUR, STRAIT, DAYS)
 ONE_DEPTH, DEPTHS = Reader({"metres deep": "it is deep"}), Reader({f"{n}0 metres": f"{n}0 metres" for n in range(1, 9)})
 
 
@@ -104,17 +104,6 @@ def test_answers_that_disagree_have_the_steps_between_them_weighed_anew_and_are_
     answer, steps = read_of(replace(context, weights=EVERY_PAGE), DEPTHS)
     assert steps == [*FOUND, *JUDGED, *SECOND, *END] and answer.gate.consistency < 0.65
     assert answer.gate.triggered == "low_consistency" and {edit.kind for edit in answer.gate.edits} == {"re-weight"}
-
-
-def test_a_graph_without_arcs_is_answered(context):
-    answer, _ = asked_of(context, "lonely", "What does the blade weigh?")
-    assert answer.status is AnswerStatus.EVIDENCE and "12 tonnes" in answer.citations[0].quote and answer.citations[0].page == 1
-
-
-def test_one_node_is_answered(context):
-    answer, _ = asked_of(context, "note", "What does a cable cost?")
-    assert answer.status is AnswerStatus.EVIDENCE and "7 pounds" in answer.citations[0].quote
-    assert [path.nodes for path in answer.paths] == [(NOTE.nodes[0].id,)]
 
 
 def test_where_every_score_is_zero_nothing_is_found_and_the_answer_says_why(context):

@@ -2,7 +2,7 @@
 
 from storage.records.answers import AnswerStatus, TraceKind
 from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
-from tests.library import CREW, alone, asked_by, pages
+from tests.library import CREW, asked_by, pages
 from tests.storage.worlds import document_id
 
 QUESTION = "How deep is the harbour in a storm?"
@@ -73,8 +73,5 @@ def test_of_a_large_corpus_whole_documents_are_walked_those_of_its_best_pages(co
     assert len(answer_at(larger, QUESTION, reader="walk").pages) < 9, "a document that is too large is not taken whole"
 
 
-def test_a_document_of_one_page_and_a_question_without_words_are_walked_too(context):
-    note = at_place(context, alone("note"))
-    assert pages(answer_at(note, "What is steel?", reader="walk").evidence_pages) == [1]
+def test_a_page_that_is_named_is_read_first_where_the_score_says_what_is_near(context):
     assert walked(context, "what is on page 2?", near="score").evidence_pages[0].page == 2
-    assert answer_at(context, "why?", reader="walk").trace

@@ -78,11 +78,6 @@ def test_a_page_lends_its_nodes_what_it_says(context):
     assert shared[4] > alone[4] and shared[5] > shared[4]
 
 
-def test_a_named_place_comes_before_what_resembles_the_question(context):
-    nodes, _ = weighed("What does Table 4 say of the blade in the tide?", context)
-    assert max(nodes, key=nodes.get) == 4 and nodes[4] == 1.0
-
-
 def test_the_papers_text_is_summary_and_keywords(context):
     place = at_place(context, relevance={"text": "paper"})
     graph = find_candidates(asked("anchor", place), place)
