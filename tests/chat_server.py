@@ -14,7 +14,6 @@ model that `sees` or not, and counts it as `probes` alone, unless it is served w
 import asyncio
 import base64
 import contextlib
-import hashlib
 import itertools
 import json
 import random
@@ -89,11 +88,6 @@ def well(_request: ChatRequest) -> None:
     """Never misbehave."""
 
 
-def unit_vectors(texts: list[str]) -> list[list[float]]:
-    """Return a vector of 8 numbers for each text, equal for equal texts."""
-    return [[byte / 255 + 0.01 for byte in hashlib.sha256(text.encode()).digest()[:8]] for text in texts]
-
-
 @dataclass
 class ChatServer:
     """What is served, and what was asked. Only `go_away` and `come_back` may be called from other threads, and all be read."""
@@ -117,7 +111,6 @@ class ChatServer:
     sees: bool = True
     read_per_second: float = 5000.0
     written_per_second: float = 100.0
-    embed: Callable[[list[str]], list[list[float]]] = unit_vectors
     requests: list[ChatRequest] = field(default_factory=list)
     keep_requests: bool = True
     calls: int = 0
@@ -182,8 +175,6 @@ class ChatServer:
         if (method, path) == ("GET", "/v1/models"):
             self.listings += 1
             return _send(writer, 200, {"object": "list", "data": [self._listing(name) for name in self.models]})
-        if (method, path) == ("POST", "/v1/embeddings"):
-            return _send(writer, 200, self._embedded(json.loads(body)))
         if (method, path) != ("POST", "/v1/chat/completions"):
             return _send(writer, 404, {"error": {"message": f"no {path}"}})
         request = ChatRequest(self.calls + 1, json.loads(body), headers)
@@ -210,12 +201,6 @@ class ChatServer:
     def _listing(self, name: str) -> dict[str, Any]:
         listed: dict[str, Any] = {"id": name, "object": "model", "owned_by": "tests"}
         return listed | ({"max_model_len": self.max_model_len} if self.max_model_len else {})
-
-    def _embedded(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-        data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(self.embed(texts))]
-        used = sum(map(len, texts)) // 4
-        return {"object": "list", "data": data, "model": body["model"], "usage": {"prompt_tokens": used, "total_tokens": used}}
 
     async def _converse(self, request: ChatRequest, writer: asyncio.StreamWriter, due: float) -> bool:
         how = self.misbehave(request)
@@ -258,14 +243,14 @@ class ChatServer:
             told = {"id": f"chat-{request.number}", "object": "chat.completion.chunk", "model": _name(request, how)}
             return b"data: " + json.dumps(told | {"choices": choices} | more).encode() + b"\n\n"
 
-        def choice(delta: dict[str, Any], finish: str | None = None, index: int = 0) -> dict[str, Any]:
-            return {"index": index, "delta": delta, "finish_reason": finish}
+        def choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+            return {"index": 0, "delta": delta, "finish_reason": finish}
 
         yield b": begun\n\n" + event([choice({"role": "assistant", "content": ""})])
         if how == Misbehaviour.REFUSAL:
             yield event([choice({"refusal": "I would rather not."})])
         for number, piece in enumerate(_pieces(text, how, self.piece_length)):
-            yield event([choice({"content": piece}, index=number % 2 if how == Misbehaviour.TWO_CHOICES else 0)])
+            yield event([choice({"content": piece})])
             if number == 0 and how == Misbehaviour.HANG_LATER:
                 await asyncio.sleep(3600)
             if number == 0 and how in BREAKS:
@@ -303,7 +288,7 @@ def _name(request: ChatRequest, how: Misbehaviour | None) -> str:
 
 
 def _finish(how: Misbehaviour | None) -> str:
-    return {Misbehaviour.LENGTH: "length", Misbehaviour.FILTERED: "content_filter"}.get(how, "stop")
+    return "length" if how == Misbehaviour.LENGTH else "stop"
 
 
 def _usage(request: ChatRequest, text: str) -> dict[str, int]:

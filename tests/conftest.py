@@ -14,10 +14,11 @@ from tests.kept_worlds import kept_world
 from tests.object_server import object_server
 from tests.program import CHEAP, CORPUS, environment_kept, flowreader, process
 
-# The same examples every time: what lands must not hang on luck. `make campaign` looks for new ones.
-settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("thorough", deadline=None, max_examples=1000)
-settings.load_profile("steady")
+# The same examples every time: what lands must not hang on luck. `make torture` takes more, `make campaign` looks for new ones.
+settings.register_profile("change", derandomize=True, deadline=None, max_examples=15)
+settings.register_profile("torture", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("campaign", deadline=None, max_examples=1000)
+settings.load_profile("change")
 
 pytest_plugins = ("tests.library",)
 

@@ -11,43 +11,33 @@ class Misbehaviour(StrEnum):
 
     BUSY = "429"
     BUSY_FOR_A_WHILE = "429 with Retry-After"
-    TIMEOUT = "408"
     ERROR = "500"
     UNAVAILABLE = "503"
     TOO_LONG = "400, context too long"
     BAD_REQUEST = "400"
     UNAUTHORISED = "401"
-    NOT_FOUND = "404"
-    QUOTA = "429, quota used up"
     MOVED = "302"
     HANG = "hang before the first byte"
     HANG_LATER = "hang after the first word"
     DRIP = "one byte at a time"
     RESET = "reset in mid-reply"
     CUT = "stream ends in mid-reply"
-    GARBAGE = "an event that is no JSON"
     ERROR_EVENT = "an error in the stream"
     PACKED = "gzip that nobody asked for"
     LENGTH = "finish_reason=length"
     PROSE = "prose around JSON"
     INVALID_JSON = "invalid JSON"
-    DUPLICATE_KEYS = "duplicate keys"
-    NAN = "NaN"
     WRONG_SCHEMA = "wrong schema"
     UNKNOWN_IDS = "unknown ids"
-    EMPTY = "empty"
     REFUSAL = "refusal"
-    FILTERED = "finish_reason=content_filter"
     HUGE = "50 MB"
     WHITESPACE = "whitespace without end"
-    TWO_CHOICES = "two choices"
     WRONG_MODEL = "wrong model name"
 
 
 STATUSES = {
     Misbehaviour.BUSY: (429, "slow down"),
     Misbehaviour.BUSY_FOR_A_WHILE: (429, "slow down"),
-    Misbehaviour.TIMEOUT: (408, "that took too long"),
     Misbehaviour.ERROR: (500, "internal error"),
     Misbehaviour.UNAVAILABLE: (503, "no engine"),
     Misbehaviour.TOO_LONG: (
@@ -56,15 +46,12 @@ STATUSES = {
     ),
     Misbehaviour.BAD_REQUEST: (400, "response_format is not supported"),
     Misbehaviour.UNAUTHORISED: (401, "no such key: {key}"),
-    Misbehaviour.NOT_FOUND: (404, "the model does not exist"),
-    Misbehaviour.QUOTA: (429, "insufficient_quota"),
     Misbehaviour.MOVED: (302, ""),
 }
 
 BREAKS = {
     Misbehaviour.RESET: b"data: {",
     Misbehaviour.CUT: b"\n",
-    Misbehaviour.GARBAGE: b"data: {not JSON\n\n",
     Misbehaviour.ERROR_EVENT: b'data: {"error": {"message": "the engine died", "code": 500}}\n\n',
 }
 """What comes after the first word, and nothing behind it."""
@@ -77,11 +64,8 @@ def spoiled(value: Any, how: Misbehaviour) -> str:
         Misbehaviour.LENGTH: text[: len(text) // 2],
         Misbehaviour.PROSE: f"Certainly! Here it is:\n```json\n{text}\n```",
         Misbehaviour.INVALID_JSON: text[:-1] + ",}",
-        Misbehaviour.DUPLICATE_KEYS: '{"a": 1, "a": 2}' if text == "{}" else text[:-1] + ", " + text[1:],
-        Misbehaviour.NAN: json.dumps(_leaves(value, lambda _name, _leaf: float("nan"))),
         Misbehaviour.WRONG_SCHEMA: json.dumps({"unasked": value}),
         Misbehaviour.UNKNOWN_IDS: json.dumps(_leaves(value, lambda name, leaf: "nobody" if _names_something(name) else leaf)),
-        Misbehaviour.EMPTY: "",
         Misbehaviour.REFUSAL: "",
     }.get(how, text)
 

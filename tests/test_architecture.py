@@ -39,7 +39,6 @@ tasks.algorithms.graphs
 tasks.algorithms.questions
 tasks.algorithms.flow
 tasks.algorithms.quotes
-tasks.algorithms.values
 tasks.algorithms.layout
 tasks.algorithms.text
 tasks.algorithms

@@ -118,12 +118,9 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.models:
-        from tasks.content_graph.model_map import MAP_FORMS
-        from tasks.models.checkup_of_servers import DutyForms, check_models
-        from tasks.readers.forms import FULL_FORMS, SHORT_FORMS, RatedPage, ShortRating
+        from tasks.models.checkup_of_servers import check_models
 
-        rating = DutyForms((RatedPage,), (ShortRating,))
-        checkups = check_models(DutyForms((*FULL_FORMS, *MAP_FORMS), SHORT_FORMS), rating)
+        checkups = check_models()
         if output.as_json:
             output.data(checkups_json(checkups))
         else:

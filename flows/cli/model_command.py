@@ -12,9 +12,9 @@ def serve(arguments: argparse.Namespace, output: Output) -> int:
     with keep_model(path, arguments.port) as model:
         address, name, key = model.endpoint.base_url, model.endpoint.model, model.endpoint.api_key
         if output.as_json:
-            output.data({"address": address, "model": name, "api_key": key, "context_tokens": model.context_tokens})
+            output.data({"address": address, "model": name, "api_key": key})
         else:
-            output.line(f"ready: {address}, model {name}, {model.context_tokens:,} tokens of context; Ctrl-C ends it")
+            output.line(f"ready: {address}, model {name}; Ctrl-C ends it")
             output.line(f"for others: export FLOWREADER_CHAT_BASE_URL={address} FLOWREADER_CHAT_API_KEY={key}")
         output.console.file.flush()
         try:

@@ -17,8 +17,6 @@ from tasks.evaluation.figures import FEWEST_DOCUMENTS
 from tasks.evaluation.tables import evaluation_page, minute
 from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
 
-WIDE_COLUMNS = 180
-"""From here on a table of ablations has room for its intervals."""
 WANTED = "recall@5"
 MISSED_SHOWN = 10
 
@@ -29,7 +27,7 @@ def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[st
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
-    page = evaluation_page(evaluation, brief=output.console.width < WIDE_COLUMNS)
+    page = evaluation_page(evaluation, width=output.console.width)
     output.line(page.title, style="bold")
     output.paragraph(page.about)
     for note in page.notes:

@@ -27,7 +27,7 @@ EVALUATING = (
 FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("fitting", "refusals", "sizing"))
 """What decides, of what only evaluates, which weights come of a fit and what is measured out of fold."""
 
-LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "openai")
+LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "httpx")
 
 UNDECIDING: Mapping[str, bool | set[str]] = {"seconds": True, "models": {"budget", "prices"}}
 """What models may cost decides no answer, and neither does when a question gives up, for then nothing is kept. How long they are

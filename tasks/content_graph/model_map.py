@@ -12,7 +12,7 @@ from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.asking import ask_in_groups, uses_short_forms
-from tasks.content_graph.description import MapNotes, listed_call, listing, named, says_nothing
+from tasks.content_graph.description import MapNotes, listed_call, named, says_nothing
 from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -20,7 +20,6 @@ from tasks.models.chat.model import ChatModel
 from tasks.prompts.prompt import Piece, load_prompt
 from tasks.settings.ingest import AnalysisSettings
 
-MAP_FORMS = (listing(MapNotes, "nodes", 1),)
 KINDS = {"p": "page", "s": "section"}
 
 

@@ -1,16 +1,13 @@
 """From questions to figures: means with intervals over documents, for all questions and for parts of them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import permutations
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from storage.records.evaluations import FIGURES, Asked, BenchmarkQuestion, Evaluation, Figure
-from tasks.algorithms.arrays import FloatArray, IntArray
-from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval, resampled_interval
-from tasks.algorithms.metrics.rankings import extended_order, irrelevant_ratio, order_curves, perfect_recall, recall_at_noise
+from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation, Figure
+from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
 from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import collects
 from tasks.asking.deciding import code_identity
@@ -26,19 +23,16 @@ from tasks.evaluation.scoring import (
     CORRECT,
     CUTOFFS,
     CUTS,
-    IRRELEVANT,
     OWN,
     PERFECT,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     RETURNED,
     SEED,
-    AskedBy,
     difference_of,
-    document_of,
     gain_over,
     scored_answers,
-    scored_orders,
+    scored_at_flow,
     scored_retrieval,
 )
 from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, scored_sizes
@@ -84,9 +78,6 @@ def more_than_luck(*, low: float, high: float, documents: int) -> bool:
     return documents >= FEWEST_DOCUMENTS and (low > 0.0 or high < 0.0)
 
 
-GAIN_AT_NOISE, PAGES_FOR_RECALL = "gain at equal noise over ", "pages for equal recall of "
-ORDER_PAGES = 100
-"""As far as an order is followed: LAD-RAG's rivals are whole after 94 pages of MMLongBench-Doc, on average."""
 RANKED, SIZED = {"retrieval", "ablations", "probe"}, {"retrieval", "ablations", "fit", "transfer"}
 """Where rankings and returned sets are measured, and where sets by probability."""
 ABLATED = (
@@ -98,7 +89,6 @@ ABLATED = (
     at_mean(BY_PROBABILITY, THREE_TO_EIGHT),
     at_mean(OVER_CONST, THREE_TO_EIGHT),
 )
-SUMMARY = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, AT_FLOW, difference_of(AT_FLOW), IRRELEVANT, "seconds")
 GAINS_OF_SIZES = tuple(at_mean(gain, mean) for gain in (OVER_CONST, OVER_SAME_EACH) for mean in MEANS)
 IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "retrieval": (
@@ -129,9 +119,7 @@ def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: s
         sized, apart, unsized = scored_sizes(plan, results, weights)
         scored, notes = pl.concat([scored, sized]), (*notes, *unsized)
     if what == "retrieval":
-        scored = pl.concat([scored, scored_orders(plan.with_evidence, results.asked)])
-        # a tenth of the draws: each draws a curve
-        apart = (*apart, *equal_figures(plan.with_evidence, results.asked, resamples=plan.request.resamples // 10))
+        scored = pl.concat([scored, scored_at_flow(plan.with_evidence, results.asked)])
     if what == "ablations":
         scored = with_differences(scored)
     if plan.fitted_on:
@@ -152,43 +140,6 @@ def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: s
         models=models,
         notes=notes,
     )
-
-
-def equal_figures(questions: Sequence[BenchmarkQuestion], asked: AskedBy, *, resamples: int) -> Iterator[Figure]:
-    """Yield what the set of each arm gains over the order of each other where that is as noisy, and where that is as whole.
-
-    Read off curves of means, as in LAD-RAG (figure 3): the curves are drawn anew with the documents.
-    """
-    names, members = np.unique([document_of(question) for question in questions], return_inverse=True)
-    in_documents = np.equal.outer(np.arange(len(names)), members).astype(np.float64)
-    sizes = in_documents.sum(axis=1)
-    sums = {arm: in_documents @ np.stack([_curves(one, found[one.id]) for one in questions], 1) for arm, found in asked.items()}
-
-    def means(arm: str, drawn: IntArray) -> FloatArray:
-        times = np.bincount(drawn, minlength=len(names))
-        # the last bits of a sum depend on the machine, and would decide between points that are equally noisy
-        return np.asarray(np.round(times @ sums[arm] / (times @ sizes), 12))
-
-    def gain_at_noise(arm: str, other: str, drawn: IntArray) -> float:
-        (noise, whole), (ratios, recalls) = means(arm, drawn)[:, 0], means(other, drawn)[:, 1:]
-        return float(whole - recall_at_noise(ratios=ratios, recalls=recalls, noise=noise))
-
-    def pages_for_recall(arm: str, other: str, drawn: IntArray) -> float:
-        return 1.0 + float(np.searchsorted(means(other, drawn)[1, 1:], means(arm, drawn)[1, 0]))
-
-    every = np.arange(len(names))
-    drawn_anew = partial(resampled_interval, clusters=every, resamples=resamples, confidence=CONFIDENCE, seed=SEED)
-    for arm, other in permutations(asked, 2):
-        for metric, statistic in ((GAIN_AT_NOISE, gain_at_noise), (PAGES_FOR_RECALL, pages_for_recall)):
-            interval = drawn_anew(partial(statistic, arm, other))
-            yield Figure(arm, ALL, f"{metric}{other}", *interval, len(questions), len(names))
-
-
-def _curves(question: BenchmarkQuestion, asked: Asked) -> FloatArray:
-    """Return the irrelevant ratio and the perfect recall of the set, then of the first 1, 2, ... pages of its order (2, 1 + n)."""
-    gold, order = question.evidence, extended_order(read=asked.evidence, ranked=asked.ranked)
-    own = [metric(returned=asked.evidence, gold=gold) for metric in (irrelevant_ratio, perfect_recall)]
-    return np.column_stack((own, order_curves(order=order, gold=gold, most=ORDER_PAGES)))
 
 
 def with_differences(scored: pl.DataFrame) -> pl.DataFrame:

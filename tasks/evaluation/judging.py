@@ -14,7 +14,7 @@ from storage.records.answers import AnswerStatus
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
-from tasks.algorithms.metrics.answers import MatchKind, judge_by_rules
+from tasks.algorithms.metrics.answers import RIGHT, MatchKind, judge_by_rules
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
@@ -151,14 +151,14 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
 def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
     if asked.unanswered or asked.status == AnswerStatus.EVIDENCE:
         return Judged(question.id, False, BY_RULES, MatchKind.UNREAD)
-    match = judge_by_rules(
+    kind = judge_by_rules(
         predicted=asked.answer,
         answers=question.answers,
         answer_format=question.answer_format,
         answerable=question.answerable,
         found=asked.status != AnswerStatus.NOT_FOUND,
     )
-    return Judged(question.id, match.correct, BY_RULES, match.kind)
+    return Judged(question.id, kind in RIGHT or (kind is MatchKind.ABSTAINED and not question.answerable), BY_RULES, kind)
 
 
 def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) -> Judged:

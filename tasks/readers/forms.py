@@ -103,7 +103,3 @@ class ShortPlaces(RootModel[Annotated[list[Annotated[str, Field(json_schema_extr
 
 class ShortRating(RootModel[Rating]):
     """How much of the answer a page holds."""
-
-
-FULL_FORMS = (Planned, PlanCheck, Turn, Located, Reflected, RatedPage)
-SHORT_FORMS = (ShortTurn, ShortPlaces, ShortRating)

@@ -14,7 +14,6 @@ from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
-from tasks.algorithms.values import value_consistency
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
 from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shortened
@@ -109,16 +108,9 @@ class ExtractiveReader:
         ]
         return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=tuple(quotes), present=path.present)
 
-    def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
-        quotes = [quote for reading in readings for quote in reading.quotes]
-        nodes = {quote.node.id: number for number, quote in enumerate(quotes)}
-        return value_consistency(
-            quotes=[quote.text for quote in quotes],
-            sources=[nodes[quote.node.id] for quote in quotes],
-            same_subject=self.settings.same_subject,
-            tolerance=self.settings.value_tolerance,
-            most_pairs=self.settings.compared_pairs,
-        )
+    def consistency(self, _question: Question, _readings: Sequence[PathReading]) -> float:
+        """Quotes are evidence, not answers that could contradict each other."""
+        return 1.0
 
     def rate_pairs(
         self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
@@ -143,12 +135,11 @@ class ExtractiveReader:
         missing += self._open_words(question, answers, rarity)
         supporting = sum(reading.supported for reading in readings)
         counted = "the one passage read shares" if len(readings) == 1 else f"{supporting} of {len(readings)} passages share"
-        differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
         return Synthesis(
             answer="",
             status=AnswerStatus.EVIDENCE,
             quotes=tuple(best),
-            why=f"{counted} words with the question{differing}",
+            why=f"{counted} words with the question",
             notes=tuple(missing),
         )
 

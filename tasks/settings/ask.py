@@ -186,9 +186,6 @@ class ReadingOutSettings(Settings):
     context_share: float = 0.25  # what the rest of a question counts where a part of it is answered by itself
     least: float = 0.6  # a further quote needs so much of the best one's score
     gain: float = 0.15  # a further quote holds so much of the question's words, by rarity, that no other quote has
-    same_subject: float = 0.5  # share of words from which on two values are of the same thing
-    value_tolerance: float = 0.005  # relative difference up to which two numbers agree
-    compared_pairs: int = 10  # pairs of values compared, at most
     model: ModelReadingSettings = ModelReadingSettings()
 
 

@@ -54,14 +54,10 @@ def check_environment() -> None:
     """Raise UnknownNameError for a FLOWREADER_* name that would be ignored: a misspelt one changes where or what is read."""
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
-            raise UnknownNameError(f"nothing reads '{name}' of the environment; {instead_of(name)}")
+            (nearest,) = get_close_matches(name, sorted(NAMES), n=1, cutoff=0)
+            raise UnknownNameError(f"nothing reads '{name}' of the environment; did you mean {nearest}?")
     if language() not in (languages := Stemmer.algorithms()):
         raise UnknownNameError(f"FLOWREADER_LANGUAGE {language()!r} has no stemmer; set it to one of {', '.join(languages)}")
-
-
-def instead_of(name: str) -> str:
-    near = next(iter(get_close_matches(name, sorted(NAMES), n=1)), "")
-    return f"did you mean {near}?" if near else f"the names that are read are {', '.join(sorted(NAMES))}"
 
 
 def settings_file() -> Path | None:

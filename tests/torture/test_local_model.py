@@ -34,7 +34,7 @@ def serving(home: Path) -> Run:
     """Start the model, and return when it is ready."""
     home.mkdir(parents=True, exist_ok=True)
     run = Run("model", "serve", "--port", "0", "--json", home=home)
-    wait_until(lambda: "context_tokens" in run.words or run.process.poll() is not None, LOAD_SECONDS, lambda: run.words)
+    wait_until(lambda: "api_key" in run.words or run.process.poll() is not None, LOAD_SECONDS, lambda: run.words)
     assert run.process.poll() is None, run.words
     return run
 

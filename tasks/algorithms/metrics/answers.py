@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from tasks.algorithms.metrics.answer_words import (
@@ -31,37 +30,21 @@ _CLAUSE = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]\s|\bbut\b")
 """Where what was denied ends: "No, 45", "not 40 but 45"."""
 
 
-@dataclass(frozen=True, slots=True)
-class MainNumber:
-    """The number that a statement is about, and whether the statement opens with it."""
-
-    number: StatedNumber
-    opens: bool
-
-
-def main_number(statement: str, *, year: bool, turned: frozenset[str]) -> MainNumber | None:
-    """Return the only number of a statement, or the one that it opens with; None where it has none, or several.
+def main_number(statement: str, *, year: bool, turned: frozenset[str]) -> tuple[StatedNumber, bool] | None:
+    """Return the number that a statement is about, and whether it opens with it: the only one, or the one that it opens with.
 
     Numbers in names ("GPT-4"), of places ("Table 3") and years do not count where there are others; where a `year` is looked for,
-    the years count. "21 %, up from 18 %" opens with its number, "3, 4 or 5" and the row of a table do not.
-
-    Args:
-        statement: a line of an answer.
-        year: whether a year is looked for.
-        turned: the words that deny or bound the number that is looked for (`turning`). One with others does not count, nor one
-            that is not denied where that one is; a bound may be left out, as other words may.
+    the years count. "21 %, up from 18 %" opens with its number, "3, 4 or 5" and the row of a table do not. `turned` are the words
+    that deny or bound the number that is looked for: one with others does not count, nor one that is not denied where that one is.
     """
     numbers = [number for number in stated_numbers(statement) if _is_meant(turning(statement, number), turned)]
     plain = [number for number in numbers if not number.aside]
-    dated = [number for number in plain if number.year]
-    values = [number for number in plain if not number.year]
-    counted = (dated if year else values) or plain or numbers
+    counted = [number for number in plain if number.year == year] or plain or numbers
     if not counted:
         return None
-    first = counted[0]
-    opens = _opens(statement, first, counted)
+    opens = _opens(statement, counted[0], counted)
     if opens or len({(number.value, number.percent) for number in counted}) == 1:
-        return MainNumber(first, opens)
+        return counted[0], opens
     return None
 
 
@@ -114,42 +97,27 @@ class MatchKind(StrEnum):
     """Evidence was found that no model read: there is no answer to judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    correct: bool
-    kind: MatchKind
+RIGHT = frozenset({MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST, MatchKind.CONTAINED})
+"""How an answer is found right; to abstain is right where the documents do not answer."""
 
 
-WRONG = Match(False, MatchKind.WRONG)
+def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str, answerable: bool, found: bool) -> MatchKind:
+    """Judge an answer, its statements on lines of their own; raise ValueError where there is an answer and none is known.
 
-
-def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str, answerable: bool, found: bool) -> Match:
-    """Judge an answer; raise ValueError where the question has an answer and none is known.
-
-    A number is judged by the answer's `main_number`, never by one among many. Words must stand as a run in one
-    statement; what is short or has no meaningful word, in the first one. A terse answer may leave out up to half of those words.
-    "Berlin or Paris" is a guess, and wrong, unless both are known.
-
-    Args:
-        predicted: the answer, its statements on lines of their own.
-        answers: those that are right; in each, "||" stands between alternatives.
-        answer_format: "Str", "Int", "Float", "List"; with any other the known answers decide.
-        answerable: whether the documents answer the question.
-        found: whether the answer is one.
+    A number is judged by the answer's `main_number`, never by one among many. Words must stand as a run in one statement; what is
+    short or has no meaningful word, in the first one. A terse answer may leave out up to half of those words. "Berlin or Paris" is
+    a guess, and wrong, unless both are known. In each of the known answers "||" stands between alternatives; where the format is
+    none of "Str", "Int", "Float" and "List", they decide. `found` says whether the answer is one.
     """
     known = [one.strip() for answer in answers for one in answer.split("||") if one.strip()]
     if not answerable:
-        return Match(True, MatchKind.ABSTAINED) if not found or abstains(predicted) else WRONG
+        return MatchKind.ABSTAINED if not found or abstains(predicted) else MatchKind.WRONG
     if not known:
         raise ValueError("answers is empty, so nothing can be right; judge only questions whose answer is known")
     statements = statements_of(predicted)
-    if not found or not statements:
-        return Match(False, MatchKind.ABSTAINED)
-    kinds = [_kind(statements, answer, answer_format, known) for answer in known]
-    best = min((kind for kind in kinds if kind is not None), key=list(MatchKind).index, default=None)
-    if best is not None:
-        return Match(True, best)
-    return Match(False, MatchKind.ABSTAINED) if abstains(predicted) else WRONG
+    kinds = [_kind(statements, answer, answer_format, known) for answer in known] if found and statements else []
+    otherwise = MatchKind.ABSTAINED if not kinds or abstains(predicted) else MatchKind.WRONG
+    return min((kind for kind in kinds if kind is not None), key=list(MatchKind).index, default=otherwise)
 
 
 def _kind(statements: Sequence[str], answer: str, answer_format: str, known: Sequence[str]) -> MatchKind | None:
@@ -179,12 +147,13 @@ def _as_number(statements: Sequence[str], number: StatedNumber, answer_format: s
     main = main_number(statements[0], year=number.year, turned=turned)
     if main is None:
         return None
+    stated, opens = main
     # 2019 and 2020 differ by less than the tolerance, and are not the same year.
     counts = answer_format == "Int" or (answer_format != "Float" and number.whole and not number.percent)
-    exactly = counts or (number.year and main.number.year)
-    if not same_number(number, main.number, tolerance=0.0 if exactly else TOLERANCE):
+    exactly = counts or (number.year and stated.year)
+    if not same_number(number, stated, tolerance=0.0 if exactly else TOLERANCE):
         return None
-    return MatchKind.NUMERIC if main.opens and len(statements) == 1 else MatchKind.CONTAINED
+    return MatchKind.NUMERIC if opens and len(statements) == 1 else MatchKind.CONTAINED
 
 
 def _as_list(statements: Sequence[str], items: Sequence[str]) -> MatchKind | None:

@@ -69,37 +69,9 @@ def _discounted_gain(hits: FloatArray) -> float:
     return float((hits * discounts).sum() / discounts.sum())
 
 
-def page_overlap(*, first: Collection[Hashable], second: Collection[Hashable]) -> float:
-    """Return the share of the pages of two sets that are in both (Jaccard), in [0, 1]; two empty sets are the same one."""
-    either = frozenset(first).union(second)
-    return len(frozenset(first).intersection(second)) / len(either) if either else 1.0
-
-
 def extended_order(*, read: Sequence[Hashable], ranked: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the pages of a set as they were read, then the rest of the ranking: where a reader would go on; no page twice."""
     return tuple(dict.fromkeys((*read, *ranked)))
-
-
-def order_curves(*, order: Sequence[Hashable], gold: Collection[Hashable], most: int) -> FloatArray:
-    """Return `irrelevant_ratio` and `perfect_recall` (2, most) of the first 1, 2, ..., most pages, all where there are fewer.
-
-    No page comes twice. No gold page raises ValueError.
-    """
-    wanted, held = gold_pages(gold), np.zeros(most)
-    held[: len(order)] = [page in wanted for page in order[:most]]
-    found, kept = np.cumsum(held), np.minimum(np.arange(most) + 1, max(len(order), 1))
-    return np.array([1.0 - found / kept, found == len(wanted)])
-
-
-def recall_at_noise(*, ratios: FloatArray, recalls: FloatArray, noise: float) -> float:
-    """Return the recall of a curve where its ratio is `noise` (LAD-RAG, section 4.1), linear between its points (n,).
-
-    Ratios may fall on their way: of several places the last counts, where recall is best. A curve that is nowhere so clean is read
-    where it is cleanest, one that stays cleaner at its end.
-    """
-    noise = max(noise, float(ratios.min()))
-    last = int(np.flatnonzero(ratios <= noise)[-1])
-    return float(np.interp(noise, ratios[last : last + 2], recalls[last : last + 2]))
 
 
 def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:

@@ -135,7 +135,7 @@ def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictur
     assert printed["run_id"] == LATE and printed["pictures"] == [str(kept / "recall-5.png")]
     assert printed["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == printed["figures"][0]
     page = call("show", LATE[:6], "--markdown").out
-    assert page.startswith("# Evaluation of retrieval: reports\n") and "| flow | 75.0 (75.0-75.0)" in page
+    assert page.startswith("# Evaluation of retrieval: reports\n") and "| recall@5 (%) | 75.0 (75.0-75.0)" in page
 
 
 def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):

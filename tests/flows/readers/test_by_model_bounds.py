@@ -9,11 +9,10 @@ from itertools import count
 import pytest
 
 from storage.graph.search import Scope
-from storage.records.answers import AnswerStatus
 from storage.records.documents import NodeKind
 from tasks.algorithms.graphs.query_form import EDGES
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
-from tests.chat_server import Misbehaviour, sometimes
+from tests.chat_server import Misbehaviour
 from tests.flows.readers.lengths import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION, everything, step, turn
 from tests.scripted_answers import (
     Reader,
@@ -24,13 +23,6 @@ from tests.scripted_answers import (
     read_by,
 )
 
-SLOW = {
-    Misbehaviour[name]
-    for name in ("BUSY", "BUSY_FOR_A_WHILE", "TIMEOUT", "HANG", "HANG_LATER", "DRIP", "WHITESPACE", "ERROR", "UNAVAILABLE")
-}
-"""What a question waits for until its time is up."""
-AT_ONCE = [one for one in Misbehaviour if one not in {*SLOW, Misbehaviour.HUGE}]
-HURRIED = model_settings(seconds=3.0)
 WORLD = (DOCUMENT,)
 
 
@@ -115,19 +107,6 @@ def test_whatever_a_model_plans_chooses_or_names_a_question_ends_within_its_boun
             answer = answer_at(place if scope is None else replace(place, scope=scope), f"{QUESTION} {seed}", reader=reader)
             assert answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
             assert answer.citations or not answer.answer
-
-
-@pytest.mark.parametrize("reader", FOUR)
-def test_whatever_goes_wrong_a_question_ends_with_an_answer_or_evidence(context, reader):
-    for how in AT_ONCE:
-        wrong = sometimes({how: 1.0}, seed=3)
-        with read_by(context, Reader(FACTS, instead=ALL_FORMS), settings=HURRIED, misbehave=wrong) as (place, _server):
-            answer = answer_at(place, f"{QUESTION} {how}", reader=reader)
-        assert answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
-        if answer.answer:
-            assert answer.citations, how
-        else:
-            assert answer.status is AnswerStatus.EVIDENCE and answer.notes, how
 
 
 @pytest.mark.parametrize("reader", FOUR)

@@ -19,10 +19,7 @@ from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.figures import (
     ABLATED,
-    GAIN_AT_NOISE,
     GAINS_OF_SIZES,
-    PAGES_FOR_RECALL,
-    equal_figures,
     figures_of,
     groups_of,
     more_than_luck,
@@ -46,7 +43,6 @@ from tasks.evaluation.scoring import (
     Judged,
     difference_of,
     gain_over,
-    whole_after,
 )
 from tasks.evaluation.wording import figures_in
 from tasks.settings.ask import AllSettings
@@ -138,46 +134,6 @@ def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups(c
     assert (shown["flow", AT_FLOW], shown["plan", AT_FLOW], shown["plan", difference_of(AT_FLOW)]) == (1.0, 0.5, -0.5)
     assert values(evaluation, "one page")["plan", difference_of(AT_FLOW)] == -1.0
     assert values(evaluation, "several pages")["plan", difference_of(AT_FLOW)] == 0.0
-    assert [shown["plan", whole_after(pages)] for pages in (1, 2, 3)] == [0.0, 1.0, 1.0]
-
-
-def one_each(ranked, evidence):
-    """What came of two questions of two documents, each with page 1 for its evidence."""
-    return {one.id: answered(one, ranked, evidence) for one in (ONE, ALIKE)}
-
-
-ALIKE = BenchmarkQuestion("alike", "How high?", ("b.pdf",), evidence=(("b.pdf", 1),))
-
-
-def equal(**asked):
-    found = equal_figures((ONE, ALIKE), asked, resamples=100)
-    return {(one.arm, one.metric): (one.value, one.low, one.high) for one in found}
-
-
-def test_two_readers_are_compared_where_they_are_as_noisy_and_where_they_are_as_whole():
-    # flow: whole, half of it noise. plan: all noise after 1 page, half after 2, two thirds after 3.
-    found = equal(flow=one_each([1, 2], [1, 2]), plan=one_each([2, 1, 3], [2, 1, 3]))
-    # plan is as clean as flow after its second page, where it is as whole; flow's order ends with its set.
-    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (0.0, 0.0, 0.0)
-    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (2.0, 2.0, 2.0)
-    assert found["plan", f"{PAGES_FOR_RECALL}flow"] == (1.0, 1.0, 1.0)
-    # An order that never has the page: as noisy, nothing is gained there, and 100 pages are too few.
-    found = equal(flow=one_each([1, 2], [1, 2]), plan=one_each([2, 3], [2]))
-    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (1.0, 1.0, 1.0)
-    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (101.0, 101.0, 101.0)
-    assert found["plan", f"{GAIN_AT_NOISE}flow"] == (-1.0, -1.0, -1.0)
-
-
-def test_between_two_points_of_a_curve_the_recall_is_on_the_line_and_each_draw_of_documents_has_its_curve():
-    # plan's mean noise: 0.5, 0.5, 2/3, with half of the questions whole, then all. flow's set: noise 7/12, all whole.
-    plan = {"one": answered(ONE, [1, 2, 3]), "alike": answered(ALIKE, [2, 1, 3])}
-    flow = {"one": answered(ONE, [1, 2], [1, 2]), "alike": answered(ALIKE, [1, 2, 3], [1, 2, 3])}
-    found = equal(flow=flow, plan=plan)
-    assert found["flow", f"{GAIN_AT_NOISE}plan"] == (0.0, 0.0, 0.0), "after two pages all is there"
-    assert found["flow", f"{PAGES_FOR_RECALL}plan"] == (2.0, 1.0, 2.0), "one document is whole after a page, the other after two"
-    # Noise 0.5, 0.75, 2/3: at 7/12 it is on the way from the first point to the second, where half of the questions are whole.
-    late = {"one": answered(ONE, [1, 2, 3]), "alike": answered(ALIKE, [2, 3, 1])}
-    assert equal(flow=flow, late=late)["flow", f"{GAIN_AT_NOISE}late"][0] == pytest.approx(0.5)
 
 
 def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):

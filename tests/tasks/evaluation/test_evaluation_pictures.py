@@ -11,8 +11,8 @@ from PIL import Image
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Figure
 from tasks.evaluation.arms import FULL
-from tasks.evaluation.pictures import COLOURS, curve_picture, group_picture, pictures_of, write_pictures
-from tasks.evaluation.scoring import ALL, BY_ITSELF, CORRECT, PERFECT, difference_of, whole_after
+from tasks.evaluation.pictures import COLOURS, picture, pictures_of, write_pictures
+from tasks.evaluation.scoring import ALL, CORRECT, PERFECT, difference_of
 from tasks.settings.ask import AllSettings
 from tests.storage.evaluation_worlds import evaluation
 
@@ -32,11 +32,6 @@ def ablated(*arms, metrics=("recall@1", PERFECT)):
     """The whole method and other arms, each with its difference to it."""
     own = [figure(arm, metric, 0.25 + place / 8) for metric in metrics for place, arm in enumerate((FULL, *arms))]
     return (*own, *(figure(arm, difference_of(metric), -0.125) for metric in metrics for arm in arms))
-
-
-def curve(arm, first, order=""):
-    """A curve that rises by two points a page."""
-    return [figure(arm, whole_after(pages, order), first + pages / 50) for pages in range(1, 13)]
 
 
 def drawn(*figures, **more):
@@ -60,7 +55,6 @@ def where(pixels, colour):
     ("figures", "what", "names"),
     [
         (in_parts("recall@1", "recall@3", "recall@5", PERFECT, "seconds"), "retrieval", ["perfect-recall", "recall-1", "recall-5"]),
-        ((*curve("flow", 0.3), *in_parts("recall@1")), "retrieval", ["perfect-recall-at-n-pages", "recall-1"]),
         (in_parts(CORRECT, "calls"), "answers", [CORRECT]),
         ((figure("flow", "recall@1"), figure("top-k", "recall@1")), "retrieval", []),
         (ablated("mixing 0", "greedy paths"), "ablations", ["recall-1", "perfect-recall"]),
@@ -74,10 +68,8 @@ def test_each_evaluation_has_its_pictures_and_none_of_what_has_no_parts(figures,
 
 def test_a_picture_of_what_was_fitted_on_these_documents_says_so():
     figures = in_parts("recall@1", PERFECT)
-    pictures = drawn(*figures, models={"weights": "reports"})
-    whole, ranked = figures[len(figures) // 2 :], figures[: len(figures) // 2]
-    assert pictures["perfect-recall"] == group_picture(whole, title="Perfect recall, fitted on these documents, reports")
-    assert pictures["recall-1"] == group_picture(ranked, title="Recall@1, reports")
+    here, elsewhere = (drawn(*figures, models={"weights": name}) for name in ("reports", "manuals"))
+    assert here["recall-1"] == elsewhere["recall-1"] and here["perfect-recall"] != elsewhere["perfect-recall"]
 
 
 def test_pictures_lie_in_the_folder_of_their_run_and_are_replaced_there(home):
@@ -94,31 +86,11 @@ def test_pictures_lie_in_the_folder_of_their_run_and_are_replaced_there(home):
 def test_groups_have_a_point_for_each_arm_the_better_one_further_right():
     groups = ["all", "one page", "source: Generalized-text (Layout)", "type: Administration/Industry file, and more of it"]
     figures = [figure(arm, "recall@1", value, group) for group in groups for arm, value in (("flow", 0.7), ("top-k", 0.3))]
-    pixels = opened(group_picture(figures, title=r"Recall@1 of $\frac{$ & " + "a very long title " * 8))
+    pixels = opened(drawn(*figures, benchmark=r"$\frac{$ & " + "a very long title " * 8)["recall-1"])
     assert np.median(where(pixels, BLUE)[1]) > np.median(where(pixels, ORANGE)[1])
     for colour in (BLUE, ORANGE):
         rows = np.unique(where(pixels, colour)[0])
         assert 1 + (np.diff(rows) > 1).sum() == len(groups) + 1, "one more is the legend's"
-
-
-def test_each_reader_has_a_line_over_the_pages_the_better_one_above_and_a_dashed_one_for_its_ranking():
-    both = [*curve("flow", 0.5), *curve("top-k", 0.2)]
-    pixels = opened(curve_picture(both, title="All evidence in the first pages, $1"))
-    # the right half, without the legend at its foot
-    plot = pixels[:600, 700:]
-    assert np.median(where(plot, BLUE)[0]) < np.median(where(plot, ORANGE)[0])
-    with_ranking = opened(curve_picture([*both, *curve("top-k", 0.4, BY_ITSELF)], title="All evidence in the first pages, $1"))
-    above = with_ranking[: int(np.median(where(plot, ORANGE)[0])), 700:]
-    assert where(above, ORANGE)[0].size > where(plot[: len(above)], ORANGE)[0].size
-
-
-def test_six_readers_with_their_curves_fit_a_picture():
-    readers = ("flow", "top-k", "plan", "agent", "map", "walk")
-    figures = [one for place, arm in enumerate(readers) for one in curve(arm, 0.1 + place / 10)]
-    pixels = opened(curve_picture([*figures, *curve("flow", 0.05, BY_ITSELF)], title="t"))
-    for colour in COLOURS:
-        found = where(pixels, tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)))
-        assert np.ptp(found[1]) > 700, "a line over all pages"
 
 
 def test_ablations_stand_left_or_right_of_a_line_at_zero_however_long_their_names():
@@ -136,26 +108,29 @@ def test_ablations_stand_left_or_right_of_a_line_at_zero_however_long_their_name
 @pytest.mark.parametrize(("part", "enough"), [("questions", 10), ("documents", 5)])
 def test_a_point_of_few_questions_or_documents_is_hollow(part, enough):
     def inked(count):
-        return where(opened(group_picture([figure("flow", "recall@1", **{part: count})], title="t")), BLUE)[0].size
+        return where(opened(picture({"all": [figure("flow", "recall@1", **{part: count})]}, title="t", arms=["flow"])), BLUE)[
+            0
+        ].size
 
     assert inked(enough - 1) < inked(enough)
 
 
-def test_of_a_thousand_groups_the_forty_of_most_questions_are_drawn_and_the_rest_counted():
-    groups = {f"type: {number:04}": 1 + number * 7919 % 1200 for number in range(1200)}
-    figures = [figure("flow", "recall@1", group=group, questions=count) for group, count in groups.items()]
-    largest = [one for one in figures if one.questions > 1160]
-    expected = group_picture(largest, title="Recall@1: the 40 largest groups, 1,160 left out")
-    assert group_picture(figures, title="Recall@1") == expected
+def test_of_a_thousand_parts_the_forty_of_most_questions_are_drawn_and_the_rest_counted():
+    counts = {f"type: {number:04}": 1 + number * 7919 % 1200 for number in range(1200)}
+    found = [figure("flow", "recall@1", group=group, questions=count) for group, count in counts.items()]
+    largest = sorted(found, key=lambda one: -one.questions)[:40]
+    title = "recall@1, reports: the 40 largest parts, 1,160 left out"
+    rows = {f"{one.group} ({one.questions:,})": [one] for one in largest}
+    assert drawn(*found)["recall-1"] == picture(rows, title=title, arms=["flow"])
 
 
 def test_matplotlib_is_loaded_by_drawing_only_and_pyplot_never():
     program = """
 import sys
-from tasks.evaluation.pictures import group_picture
+from tasks.evaluation.pictures import picture
 from storage.records.evaluations import Figure
 assert "matplotlib" not in sys.modules
-group_picture([Figure("flow", "all", "recall@1", 0.5, 0.4, 0.6, 20, 9)], title="t")
+picture({"all": [Figure("flow", "all", "recall@1", 0.5, 0.4, 0.6, 20, 9)]}, title="t", arms=["flow"])
 assert "matplotlib.figure" in sys.modules and "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -13,7 +13,6 @@ from tasks.evaluation.scoring import (
     ANSWERED,
     AT_FLOW,
     BASELINE,
-    BY_ITSELF,
     BY_MODEL,
     BY_RULES,
     BY_THE_RULES,
@@ -22,7 +21,6 @@ from tasks.evaluation.scoring import (
     CORRECT,
     JUDGE_CALLS,
     JUDGE_COST,
-    OVERLAP,
     OWN,
     PERFECT,
     PRECISION,
@@ -37,9 +35,8 @@ from tasks.evaluation.scoring import (
     found_by,
     gain_over,
     scored_answers,
-    scored_orders,
+    scored_at_flow,
     scored_retrieval,
-    whole_after,
 )
 from tests.evaluation_plans import answered
 
@@ -67,8 +64,8 @@ def worth(questions, **arms):
     return values_of(scored_retrieval(questions, by_arm(**arms)))
 
 
-def worth_of_orders(questions, **arms):
-    return values_of(scored_orders(questions, by_arm(**arms)))
+def worth_at_flow(questions, **arms):
+    return values_of(scored_at_flow(questions, by_arm(**arms)))
 
 
 def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
@@ -113,16 +110,9 @@ def test_questions_without_evidence_are_not_measured():
     assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}).is_empty()
 
 
-def test_a_reader_goes_on_in_its_ranking_after_the_pages_of_its_set():
-    # Pages 7 and 5 are read in this order; page 2 is the ranking's best of the rest.
-    found = worth_of_orders([question("q", 2, 5)], flow=[asked("q", [5, 2, 1, 7], [7, 5])])["flow", "q"]
-    assert [found[whole_after(pages)] for pages in range(1, 13)] == [0.0, 0.0, *[1.0] * 10]
-    assert [found[whole_after(pages, BY_ITSELF)] for pages in range(1, 13)] == [0.0, *[1.0] * 11]
-
-
 def test_at_flows_number_other_readers_have_as_many_pages_as_flow_for_this_question():
     # Of two pages `plan` has read the first; it goes on with page 5. `map` has read three, and misses one in the first two.
-    found = worth_of_orders(
+    found = worth_at_flow(
         [question("q", 2, 5)],
         flow=[asked("q", [5, 1, 2], [5, 1])],
         plan=[asked("q", [5, 2, 1], [2], reader="plan")],
@@ -130,20 +120,11 @@ def test_at_flows_number_other_readers_have_as_many_pages_as_flow_for_this_quest
     )
     assert [found[arm, "q"][AT_FLOW] for arm in ("flow", "plan", "map")] == [0.0, 1.0, 0.0]
     assert [found[arm, "q"].get(difference_of(AT_FLOW)) for arm in ("flow", "plan", "map")] == [None, 1.0, 0.0]
-    assert [whole_after(1, BY_ITSELF) in found[arm, "q"] for arm in ("flow", "plan", "map")] == [True, False, False]
 
 
-def test_each_two_of_several_readers_have_the_overlap_of_their_sets():
-    sets = {"flow": [1, 2, 3], "top_k": [2, 3, 4], "plan": []}
-    found = worth_of_orders([question("q", 1)], **{arm: [asked("q", pages, pages)] for arm, pages in sets.items()})
-    assert (found["flow", "q"][f"{OVERLAP}top-k"], found["top-k", "q"][f"{OVERLAP}flow"]) == (0.5, 0.5)
-    assert found["plan", "q"][f"{OVERLAP}flow"] == 0.0 and f"{OVERLAP}plan" not in found["plan", "q"]
-
-
-def test_of_flow_and_top_k_alone_nothing_is_said_that_their_gains_say():
-    both = {arm: [asked("q", [1], [1])] for arm in ("flow", "top_k")}
-    for found in worth_of_orders([question("q", 1)], **both).values():
-        assert found.keys() == {whole_after(pages, order) for pages in range(1, 13) for order in ("", BY_ITSELF)}
+@pytest.mark.parametrize("arms", [("flow", "top_k"), ("top_k", "plan"), ("flow",)])
+def test_without_flow_and_another_reader_there_is_nothing_to_compare(arms):
+    assert not worth_at_flow([question("q", 1)], **{arm: [asked("q", [1], [1])] for arm in arms})
 
 
 @given(
@@ -153,10 +134,8 @@ def test_of_flow_and_top_k_alone_nothing_is_said_that_their_gains_say():
 )
 def test_after_as_many_pages_as_were_returned_the_order_is_worth_what_the_set_is(ranked, evidence, gold):
     one, arms = question("q", *gold), {"flow": [asked("q", ranked, evidence)], "plan": [asked("q", ranked, ranked)]}
-    values, of_order = worth([one], **arms)["flow", "q"], worth_of_orders([one], **arms)["flow", "q"]
+    values, of_order = worth([one], **arms)["flow", "q"], worth_at_flow([one], **arms)["flow", "q"]
     assert of_order[AT_FLOW] == values[PERFECT]
-    if evidence:
-        assert of_order[whole_after(len(evidence))] == values[PERFECT]
 
 
 CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))

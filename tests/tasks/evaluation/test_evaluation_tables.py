@@ -10,27 +10,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from storage.records.evaluations import Figure
-from tasks.evaluation.figures import GAIN_AT_NOISE, PAGES_FOR_RECALL
-from tasks.evaluation.scoring import (
-    AT_FLOW,
-    BASELINE,
-    BY_ITSELF,
-    CONST,
-    CORRECT,
-    IRRELEVANT,
-    OVERLAP,
-    OWN,
-    PERFECT,
-    RETURNED,
-    SAME_EACH,
-    difference_of,
-    found_by,
-    gain_over,
-    whole_after,
-)
+from tasks.evaluation.refusals import REFUSED_AT
+from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, difference_of, gain_over
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
 from tasks.evaluation.tables import evaluation_markdown, evaluation_page
-from tasks.evaluation.wording import brief_text, figure_text, named_with_unit
+from tasks.evaluation.wording import figure_text, named_with_unit
 from tests.storage.evaluation_worlds import evaluation as kept
 
 GOLDEN = Path(__file__).with_name("evaluation_pages.md")
@@ -47,61 +31,35 @@ def evaluation(*figures, what="retrieval", **other):
 
 
 def retrieval():
-    own, baseline = (OWN, SAME_EACH), (BASELINE, SAME_EACH)
-    metrics = ["recall@10", "recall@1", "mrr@1", PERFECT, found_by(*own), gain_over(*own), "irrelevant pages", "seconds"]
-    both = [figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")]
-    gain = {"value": -0.05, "low": -0.1, "high": 0.0}
-    groups = {"type: Report": 5, "source: Table": 1200, "one page": 60, "several pages": 30}
+    metrics = ("recall@1", "mrr@10", PERFECT, gain_over(OWN, CONST), AT_FLOW, at_mean(BY_PROBABILITY, "5"), *CALIBRATION, "seconds")
+    groups = {"type: Report": 5, "source: Table": 1200, "several pages": 30}
+    gained = (gain_over(OWN, CONST), difference_of(AT_FLOW))
     return evaluation(
-        *both,
-        figure(found_by(*baseline), value=0.65),
-        *(figure(gain_over(*baseline), group=group, questions=30, **gain) for group in ("all", "several pages", "source: Table")),
-        *(
-            figure(at_mean(what, mean), group=group, questions=count)
-            for what in (BY_PROBABILITY, OVER_CONST)
-            for mean in MEANS
-            for group, count in (("all", 239), ("several pages", 107))
-            if group == "all" or what == OVER_CONST
-        ),
-        *(figure(metric, value=0.0472, low=0.035, high=0.077, questions=239) for metric in CALIBRATION),
+        *(figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")),
+        figure(difference_of(AT_FLOW), "top-k", value=-0.05, low=-0.1, high=0.01),
         *(figure("recall@1", arm, group, questions=count) for arm in ("flow", "top-k") for group, count in groups.items()),
-        figure(PERFECT, group="one page", value=1 / 3, low=1 / 3, high=1 / 3, questions=9, documents=1),
+        *(figure(metric, "top-k", group, value=-0.05, low=-0.1, high=0.0) for metric in gained for group in groups),
+        figure(PERFECT, group="several pages", value=1 / 3, low=1 / 3, high=1 / 3, questions=9, documents=1),
         scope="corpus",
         notes=("a.pdf could not be read",),
         models={"embedder": "mini_lm", "chat": "qwen|3", "judge": "", "weights": "reports"},
     )
 
 
-def readers():
-    """An evaluation of three readers."""
-    arms, less = ("flow", "top-k", "plan"), {"value": -0.05, "low": -0.1, "high": 0.01}
-    metrics = ("recall@1", "recall@3", "recall@5", PERFECT, IRRELEVANT, RETURNED, "seconds", *map(whole_after, (1, 7, 12)), AT_FLOW)
-    pairs = [(arm, other) for arm in arms for other in arms if arm != other]
-    return evaluation(
-        *(figure(metric, arm) for metric in metrics for arm in arms),
-        *(figure(PERFECT, arm, "several pages", value=0.3, questions=107) for arm in arms),
-        *(figure(whole_after(pages, BY_ITSELF), arm, value=0.6) for pages in (1, 7, 12) for arm in ("flow", "top-k")),
-        *(figure(difference_of(AT_FLOW), arm, group, **less) for arm in arms[1:] for group in ("all", "surveys")),
-        *(figure(f"{OVERLAP}{other}", arm) for arm, other in pairs),
-        *(figure(f"{GAIN_AT_NOISE}{other}", arm, **less) for arm, other in pairs),
-        *(figure(f"{PAGES_FOR_RECALL}{other}", arm, value=7, low=4, high=101) for arm, other in pairs),
-    )
-
-
 def answers():
     figures = [figure(CORRECT, arm, questions=count) for arm, count in (("flow", 1), ("top-k", 2000))]
     cost = [figure("input tokens", value=12345.6, low=9000.0, high=15000.0), figure("cost", value=0.00021, low=0.0, high=1.0)]
-    return evaluation(*figures, *cost, figure(CORRECT, group="one page"), what="answers")
+    refused = [figure(f"{REFUSED_AT}{share}", questions=80) for share in ("10%", "50%")]
+    return evaluation(*figures, *cost, *refused, figure(CORRECT, group="one page"), what="answers")
 
 
 def ablations():
     less = "without propagation"
     return evaluation(
-        *(figure(metric, "full") for metric in ("recall@1", "recall@3", RETURNED, PERFECT)),
-        figure(PERFECT, "full", "several pages", questions=107),
+        *(figure(metric, "full") for metric in ("recall@1", "mrr@1", RETURNED, PERFECT)),
+        *(figure(PERFECT, "full", group, questions=107) for group in ("one page", "several pages")),
         figure("recall@1", less, value=0.45),
         figure(difference_of("recall@1"), less, value=-0.05, low=-0.1, high=0.01),
-        figure(difference_of("recall@3"), less, value=0.0, low=0.0, high=0.0),
         figure(difference_of(RETURNED), less, value=1.26, low=0.5, high=2.0),
         figure(difference_of(PERFECT), less, "several pages", value=0.02, low=0.01, high=0.03, questions=107),
         figure(difference_of(PERFECT), less, value=-0.0001, low=-0.02, high=0.0),
@@ -122,14 +80,8 @@ def probe():
 
 
 def test_the_pages_are_as_they_were_agreed():
-    pages = "".join(map(evaluation_markdown, (retrieval(), readers(), answers(), ablations(), probe(), transfer())))
+    pages = "".join(map(evaluation_markdown, (retrieval(), answers(), ablations(), probe(), transfer())))
     assert pages == GOLDEN.read_text("utf-8"), "where this is wanted, write the new pages into the file and read them"
-
-
-def test_a_row_for_each_reader_stands_first_where_others_than_flow_and_top_k_were_asked():
-    titles = [[table.title for table in evaluation_page(each, brief=False).tables] for each in (readers(), retrieval())]
-    assert titles[0][0] == "The readers, 611 questions" and titles[1][0].startswith("Recall of the ranking")
-    assert evaluation_page(readers(), brief=False).tables[0].cells.columns[:3] == ["reader", "recall@1 (%)", "recall@3 (%)"]
 
 
 HERE, ELSEWHERE = "ab" * 6, "cd" * 6
@@ -154,36 +106,25 @@ def test_the_hash_says_where_weights_were_fitted_and_the_name_where_there_is_non
     assert ("weights fitted on these documents" in page) == here
 
 
-def test_each_table_with_figures_of_weights_says_that_they_were_fitted_here_and_no_other_does():
-    moved = {"weights": "moved", "fitted on": HERE}
-    pages = [evaluation_page(replace(one, models=moved), brief=True) for one in (retrieval(), answers(), ablations())]
+def test_each_metric_that_weights_decide_says_that_they_were_fitted_here_and_no_other_does():
+    pages = [evaluation_page(replace(one, models={"weights": "moved", "fitted on": HERE})) for one in (retrieval(), ablations())]
     tables = [table for page in pages for table in page.tables]
-    by_title = {table.title.partition(",")[0]: f"{table.title} {table.cells.rows()}" for table in tables}
-    found = {title for title, words in by_title.items() if ", fitted on these documents" in words}
-    assert found == {
-        "How often all evidence is there",
-        "What the returned set gains (points)",
-        "Also measured",
-        "Perfect recall (%) by group",
-        "Measured",
-        "Accuracy (%) by group",
-        "Full",
+    names = {name for table in tables for name in (table.title, *table.cells.columns, *table.cells.to_series(0))}
+    gain = gain_over(OWN, CONST)
+    assert {name.partition(", fitted on these documents")[0] for name in names if ", fitted on these documents" in name} == {
+        *(f"{PERFECT} (%)", f"{gain} (points)", PERFECT, RETURNED),
     }
-    (measured,) = (table for table in tables if table.title.startswith("Also measured"))
-    assert measured.cells["metric"].to_list() == ["irrelevant pages (%), fitted on these documents", "seconds"]
 
 
-def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_intervals():
-    page = evaluation_page(ablations(), brief=True)
-    (table,) = page.tables
-    assert table.cells.columns == ["arm", "R@1", "pages", "whole", "several"]
-    assert table.cells.rows() == [
-        ("full", "50.0", "0.5", "50.0", "50.0"),
-        ("without propagation", "-5.0 ", "+1.3!", "+0.0 ", "+2.0!"),
+def test_where_intervals_have_no_room_marks_stand_in_their_place():
+    wide, narrow = (evaluation_page(ablations(), width=width) for width in (200, 80))
+    assert "(-10.0 to +1.0)" in str(wide.tables[0].cells.rows()) and "in brackets" in wide.legend
+    assert narrow.tables[0].cells.columns == ["arm", "recall@1", RETURNED, PERFECT]
+    assert narrow.tables[0].cells.rows() == [
+        ("full", "50.0", "0.5", "50.0"),
+        ("without propagation", "-5.0", "+1.3!", "+0.0"),
     ]
-    assert "! more than luck" in page.legend and "--markdown has the intervals" in page.legend
-    for brief in (True, False):
-        assert "40.0-60.0" in str(evaluation_page(retrieval(), brief=brief).tables[0].cells["@1"][0])
+    assert "! more than luck" in narrow.legend and "--markdown has the intervals" in narrow.legend
 
 
 @pytest.mark.parametrize(
@@ -191,19 +132,18 @@ def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_i
     [
         ("recall@1", {"value": 0.5704, "low": 0.501, "high": 0.6379}, "57.0 (50.1-63.8)", "57.0"),
         (RETURNED, {"value": 6.25, "low": 5.0, "high": 7.0}, "6.2 (5.0-7.0)", "6.2"),
-        (difference_of("recall@1"), {"value": -0.016, "low": -0.03, "high": 0.002}, "-1.6 (-3.0 to +0.2)", "-1.6 "),
-        (gain_over(OWN, CONST), {"value": -0.0001, "low": -0.02, "high": 0.0}, "+0.0 (-2.0 to +0.0)", "+0.0 "),
+        (difference_of("recall@1"), {"value": -0.016, "low": -0.03, "high": 0.002}, "-1.6 (-3.0 to +0.2)", "-1.6"),
+        (gain_over(OWN, CONST), {"value": -0.0001, "low": -0.02, "high": 0.0}, "+0.0 (-2.0 to +0.0)", "+0.0"),
         ("recall@1", {"questions": 9}, "50.0 (40.0-60.0)*", "50.0*"),
         ("recall@1", {"questions": 10, "documents": 5}, "50.0 (40.0-60.0)", "50.0"),
         ("recall@1", {"documents": 4}, "50.0 (40.0-60.0)*", "50.0*"),
-        ("recall@1", {"documents": 1}, "50.0 (-)*", "50.0*"),
-        (difference_of("recall@1"), {"low": 0.5, "documents": 1}, "+50.0 (-)*", "+50.0 *"),
+        (difference_of("recall@1"), {"low": 0.5, "documents": 1}, "+50.0 (-)*", "+50.0*"),
         (difference_of("recall@1"), {"low": 0.5, "documents": 2}, "+50.0 (+50.0 to +60.0)*", "+50.0!*"),
     ],
 )
 def test_a_figure_is_shown_in_its_unit_with_its_interval_and_marks(metric, numbers, shown, brief):
     one = figure(metric, **numbers)
-    assert (figure_text(one), brief_text(one)) == (shown, brief)
+    assert (figure_text(one), figure_text(one, brief=True)) == (shown, brief)
 
 
 def test_a_metric_is_named_with_its_unit():
@@ -221,4 +161,4 @@ def shown_by_markdown(page):
 def test_no_name_becomes_markup(name):
     page = evaluation_markdown(evaluation(figure("recall@1", group=f"x{name}x"), benchmark=f"x{name}x"))
     plain = re.sub(r"\s+", " ", f"x{name}x")
-    assert plain in shown_by_markdown(page) and shown_by_markdown(page)[0] == f"Evaluation of retrieval: {plain}"
+    assert f"{plain} (611)" in shown_by_markdown(page) and shown_by_markdown(page)[0] == f"Evaluation of retrieval: {plain}"

@@ -1,6 +1,4 @@
 import io
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +12,13 @@ from tasks.models.ocr import ocr_identity, read_pictures
 ROOT = Path(__file__).parents[3]
 
 
-def picture(*lines: str, size=(640, 240), turned=0) -> bytes:
-    """Black words on white, as PNG."""
+def picture(*lines: str, size=(640, 240), turned=0, mode="RGB", kind="PNG") -> bytes:
+    """Black words on white."""
     drawn = Image.new("RGB", size, "white")
     for place, line in enumerate(lines):
         ImageDraw.Draw(drawn).text((20, 20 + 50 * place), line, "black", ImageFont.load_default(28))
     buffer = io.BytesIO()
-    drawn.rotate(turned, expand=True).save(buffer, "PNG")
+    drawn.rotate(turned, expand=True).convert(mode).save(buffer, kind)
     return buffer.getvalue()
 
 
@@ -28,8 +26,9 @@ def texts(words) -> list[str]:
     return [line.text for line in words.lines]
 
 
-def test_words_keep_their_spaces_and_places():
-    (words,) = read_pictures([picture("Revenue rose in July", "to 17.5 million euros")])
+@pytest.mark.parametrize(("mode", "kind"), [("RGB", "PNG"), ("1", "PNG"), ("P", "PNG"), ("L", "JPEG")])
+def test_words_keep_their_spaces_and_places(mode, kind):
+    (words,) = read_pictures([picture("Revenue rose in July", "to 17.5 million euros", mode=mode, kind=kind)])
     assert texts(words) == ["Revenue rose in July", "to 17.5 million euros"]
     first, second = words.lines
     assert first.box[3] < second.box[1] and all(0 <= value <= 1 for value in first.box + second.box)
@@ -61,13 +60,6 @@ def test_empty_pictures_and_strips_have_no_words_and_no_problem():
     pictures = [picture(size=size) for size in ((1, 1), (400, 300), (12, 1900), (1900, 12))]
     assert all(not words.lines and not words.problem for words in read_pictures(pictures))
     assert read_pictures([]) == []
-
-
-@pytest.mark.torture
-def test_an_engine_that_was_killed_is_started_again():
-    read_pictures([picture("first")])
-    os.kill(ocr._engine._process.pid, signal.SIGKILL)
-    assert texts(read_pictures([picture("second")])[0]) == ["second"]
 
 
 @pytest.mark.torture

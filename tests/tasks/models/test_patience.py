@@ -1,8 +1,6 @@
 import asyncio
 import random
 
-import pytest
-
 from tasks.models.faults import FaultError, FaultKind
 from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatLimits, ChatRetries
@@ -21,16 +19,10 @@ def tried(kind, retries, **more):
     return in_virtual_time(work())
 
 
-@pytest.mark.parametrize("kind", [FaultKind.UNWELL, FaultKind.DOWN])
-def test_a_failing_request_is_sent_so_many_times_with_growing_waits(kind):
-    requests, seconds = tried(kind, ChatRetries(attempts=6, first_wait_seconds=1, longest_wait_seconds=4))
+def test_a_failing_request_is_sent_so_many_times_with_growing_waits():
+    requests, seconds = tried(FaultKind.UNWELL, ChatRetries(attempts=6, first_wait_seconds=1, longest_wait_seconds=4))
     assert requests == 6
     assert (1 + 2 + 4 + 4 + 4) / 10 <= seconds <= 1 + 2 + 4 + 4 + 4
-
-
-def test_the_waits_are_never_the_same():
-    retries = ChatRetries(attempts=3)
-    assert len({tried(FaultKind.UNWELL, retries)[1] for _ in range(20)}) == 20
 
 
 def test_a_silent_server_is_asked_less_often():
@@ -82,21 +74,6 @@ def test_all_wait_until_the_server_is_back_and_only_one_asks():
     assert in_virtual_time(work())[1] == 7 and asked == [1, 3, 7]
 
 
-def test_a_closed_breaker_asks_no_more():
-    probe, asked = server(DOWN)
-
-    async def work():
-        breaker = Breaker(RETRIES, probe)
-        for _ in range(3):
-            breaker.failed(DOWN)
-        await asyncio.sleep(2)
-        await breaker.close()
-        await asyncio.sleep(50)
-
-    in_virtual_time(work())
-    assert asked == [1]
-
-
 def sent_at(limits, tokens, corrected=lambda count: count):
     """When each of the requests goes, all of them wanted at once."""
 
@@ -118,18 +95,11 @@ def fullest_minute(times, weight):
     return max(sum(weight(count) for at, count in times if start <= at < start + 60) for start, _ in times)
 
 
-def test_no_minute_has_more_requests_than_granted():
-    times = sent_at(ChatLimits(requests_per_minute=7), [1] * 50)
-    assert fullest_minute(times, lambda _count: 1) == 7
-    assert times[-1][0] == 7 * 60
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_minute_has_more_tokens_than_granted(seed):
-    dice = random.Random(seed)
+def test_no_minute_has_more_requests_or_tokens_than_granted():
+    dice = random.Random(5)
     tokens = [dice.randrange(1, 400) for _ in range(200)]
-    times = sent_at(ChatLimits(tokens_per_minute=1000, requests_per_minute=100), tokens)
-    assert fullest_minute(times, lambda count: count) <= 1000
+    times = sent_at(ChatLimits(tokens_per_minute=1000, requests_per_minute=6), tokens)
+    assert fullest_minute(times, lambda count: count) <= 1000 and fullest_minute(times, lambda _count: 1) == 6
     assert [count for _, count in times] == tokens
 
 

@@ -24,10 +24,8 @@ from tasks.reading.judging import (
     was_withheld,
     words_of,
 )
-from tasks.reading.paths import fetch_texts, read_paths
-from tasks.routing.paths import ChosenPath
 from tasks.settings.ask import AskSettings
-from tests.asking_worlds import Passage, answer_at, asked, at_context, candidates_of, published, run_of, written
+from tests.asking_worlds import Passage, answer_at, asked, at_context, published, run_of, written
 from tests.storage.answer_worlds import answer
 
 REPORT = written(
@@ -119,20 +117,6 @@ def test_a_name_may_stand_outside_the_pages_that_are_asked(location, limits):
 def test_a_question_that_shares_no_word_is_not_found(context):
     answer = answer_at(context, "Which bishop crowned the emperor?")
     assert answer.status is AnswerStatus.NOT_FOUND and "a word of what is asked" in answer.why
-
-
-def test_values_that_differ_are_named_in_the_reason(tmp_path):
-    def why(other):
-        texts = ("The yearly fee of the harbour is 5 pounds.", f"The yearly fee of the harbour is {other} pounds, we hear.")
-        location = published(tmp_path / other, written("fees", *(Passage(text, page) for page, text in enumerate(texts, 1))))
-        with at_context(location) as context:
-            question, graph, scores = candidates_of("How much is the yearly fee of the harbour?", context)
-            paths = [ChosenPath((place,), 1.0, 1.0, 0.5) for place in range(len(graph))]
-            readings = read_paths(question, fetch_texts(question, graph, scores, paths, context), context)
-            return context.reader.synthesize(question, readings, scores.rarity, None).why
-
-    assert why("5") == "2 of 2 passages share words with the question"
-    assert why("7") == "2 of 2 passages share words with the question, but the values that they give differ"
 
 
 def test_no_more_is_quoted_than_is_set(location):

@@ -17,7 +17,7 @@ from tests.test_architecture import ROOT
     ("name", "remedy"),
     [
         ("FLOWREADER_CHAT_BASEURL", "did you mean FLOWREADER_CHAT_BASE_URL?"),
-        ("FLOWREADER_QQQ", "FLOWREADER_HOME"),
+        ("FLOWREADER_", "did you mean FLOWREADER_"),
     ],
 )
 def test_a_command_refuses_a_name_that_nothing_reads(monkeypatch, capsys, name, remedy):

@@ -11,13 +11,10 @@ from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
     extended_order,
     irrelevant_ratio,
-    order_curves,
-    page_overlap,
     perfect_recall,
     ranking_metrics,
     recall,
     recall_at_mean,
-    recall_at_noise,
     shares_of_cut,
 )
 
@@ -55,12 +52,6 @@ def test_metrics_are_those_of_the_reference(returned, gold):
 @given(PAGES, GOLD)
 def test_recall_is_perfect_just_where_all_of_the_gold_is_found(returned, gold):
     assert perfect_recall(returned=returned, gold=gold) == (recall(returned=returned, gold=gold) == 1) == (not gold - returned)
-
-
-@given(st.lists(st.sampled_from("abcd")), st.lists(st.sampled_from("abcd"), min_size=1))
-def test_a_page_named_twice_counts_once(returned, gold):
-    for metric in (perfect_recall, recall, irrelevant_ratio):
-        assert metric(returned=returned, gold=gold) == metric(returned=set(returned), gold=set(gold))
 
 
 @pytest.mark.parametrize("metric", [perfect_recall, recall, irrelevant_ratio])
@@ -140,65 +131,6 @@ def test_the_set_is_read_first_and_then_the_rest_of_the_ranking():
     assert extended_order(read=[], ranked=[1, 2]) == extended_order(read=[1], ranked=[1, 2]) == (1, 2)
 
 
-@given(RANKED, RANKED)
-def test_an_order_begins_with_the_set_and_has_every_page_once(read, ranked):
-    order = extended_order(read=read, ranked=ranked)
-    assert list(order[: len(read)]) == read and sorted(order) == sorted({*read, *ranked})
-    assert [page for page in ranked if page not in read] == list(order[len(read) :])
-
-
-def test_the_curves_of_an_order_worked_by_hand():
-    # The first gold page comes second, the other fourth; there is no fifth.
-    ratios, recalls = order_curves(order=[4, 9, 1, 7], gold={9, 7}, most=6)
-    assert ratios == pytest.approx([1, 1 / 2, 2 / 3, 1 / 2, 1 / 2, 1 / 2])
-    assert recalls.tolist() == [0, 0, 0, 1, 1, 1]
-    assert order_curves(order=[], gold={9}, most=2).tolist() == [[1, 1], [0, 0]]
-    with pytest.raises(ValueError, match="gold pages are empty"):
-        order_curves(order=[4], gold=[], most=2)
-
-
-@given(RANKED, RANKED, GOLD, st.integers(1, 10))
-def test_a_curve_has_the_metrics_of_each_cut_and_no_more_pages_find_less(read, ranked, gold, most):
-    order = extended_order(read=read, ranked=ranked)
-    ratios, recalls = order_curves(order=order, gold=gold, most=most)
-    cuts = [order[:pages] for pages in range(1, most + 1)]
-    assert ratios == pytest.approx([irrelevant_ratio(returned=cut, gold=gold) for cut in cuts])
-    assert recalls.tolist() == [perfect_recall(returned=cut, gold=gold) for cut in cuts]
-    assert (np.diff(recalls) >= 0).all()
-    if 0 < len(read) <= most:
-        assert recalls[len(read) - 1] == perfect_recall(returned=read, gold=gold)
-
-
-@pytest.mark.parametrize(
-    ("noise", "recall"),
-    [(0.5, 0.2), (0.55, 0.3), (0.6, 0.4), (0.7, 0.5), (0.8, 0.6), (0.1, 0.2), (0.95, 0.6)],
-)
-def test_recall_is_read_where_a_curve_is_as_noisy_and_at_its_ends_beyond_them(noise, recall):
-    ratios, recalls = np.array([0.5, 0.6, 0.8]), np.array([0.2, 0.4, 0.6])
-    assert recall_at_noise(ratios=ratios, recalls=recalls, noise=noise) == pytest.approx(recall)
-
-
-def test_where_a_curve_becomes_cleaner_first_its_best_place_counts():
-    ratios, recalls = np.array([0.6, 0.5, 0.7, 0.9]), np.array([0.1, 0.3, 0.5, 0.7])
-    assert recall_at_noise(ratios=ratios, recalls=recalls, noise=0.6) == pytest.approx(0.4)
-    assert recall_at_noise(ratios=ratios, recalls=recalls, noise=0.4) == pytest.approx(0.3)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=8), st.floats(0, 1), st.floats(0, 1))
-def test_more_noise_buys_no_less_recall(points, less, more):
-    ratios, recalls = np.array(points).T
-    found = [recall_at_noise(ratios=ratios, recalls=np.sort(recalls), noise=noise) for noise in sorted((less, more))]
-    assert recalls.min() - 1e-12 <= found[0] <= found[1] + 1e-12 <= recalls.max() + 2e-12
-
-
-@given(PAGES, PAGES)
-def test_sets_overlap_wholly_just_where_they_are_the_same_and_either_way_alike(first, second):
-    share = page_overlap(first=first, second=second)
-    assert share == page_overlap(first=second, second=first) and 0 <= share <= 1
-    assert (share == 1) == (first == second) and (share == 0) == (first.isdisjoint(second) and bool(first | second))
-    assert page_overlap(first=[1, 2, 3], second=[2, 3, 4]) == 0.5
-
-
 def test_a_cut_between_two_pages_weighs_both_cuts():
     ranked, gold = [4, 9, 1, 7, 3, 8], {9, 3}
     assert [recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages) for pages in range(7)] == [0, 0, 0, 0, 0, 1, 1]
@@ -209,12 +141,6 @@ def test_a_cut_between_two_pages_weighs_both_cuts():
 def test_cut_at_its_length_or_beyond_a_ranking_is_whole(ranked, gold, beyond):
     whole = perfect_recall(returned=ranked, gold=gold)
     assert recall_at_mean(ranked=ranked, gold=gold, mean_pages=len(ranked) + beyond) == whole
-
-
-@given(RANKED, GOLD, st.floats(0, 10))
-def test_at_a_mean_a_value_lies_between_those_of_the_nearest_cuts(ranked, gold, mean):
-    beside = [recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
-    assert min(beside) - 1e-12 <= recall_at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
 
 
 def test_shares_worked_by_hand():

@@ -1,24 +1,18 @@
-"""One server as all runs use it: what is shared, what is counted, the model that is listed, and servers that cannot be reached."""
+"""One server as all runs use it: what is shared, what is counted, and the model that is listed."""
 
 import asyncio
-import ssl
 import threading
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import ChatServerDownError, UnknownModelError
+from tasks.models.chat.errors import UnknownModelError
 from tasks.models.chat.service import ChatService
 from tasks.models.endpoints import Endpoint, ServedModel
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, at, chat_server
-from tests.tasks.models.chat_worlds import call, calls, listening, open_on, request_for, settings, summarise
+from tests.tasks.models.chat_worlds import call, calls, open_on, request_for, settings, summarise
 
 
 def test_all_runs_and_threads_together_have_no_more_calls_in_flight_than_one(tmp_path):
@@ -69,27 +63,21 @@ def test_the_model_is_what_the_server_lists():
             served(server, model)
 
 
-def test_the_tally_holds_what_the_server_told_of_all_requests():
-    async def work(service):
-        tally = Tally()
-        await ask(service, tally)
-        return tally
-
-    with chat_server(summarise, misbehave=at({1: Misbehaviour.ERROR, 2: Misbehaviour.CUT})) as server:
-        tally = served(server, work)
-    # 500 costs nothing; of the reply that was cut the prompt (34 tokens by our estimate) and a word or two; the whole one 1 and 9.
-    assert tally.attempts == 3 and tally.input_tokens == 34 + 1 and 9 < tally.output_tokens < 15
-
-
-def test_what_the_server_does_not_tell_is_estimated():
+@pytest.mark.parametrize("tells", [True, False])
+def test_the_tally_holds_what_the_server_told_of_all_requests_or_an_estimate(tells):
     async def work(service):
         tally = Tally()
         completion = await ask(service, tally)
         return tally, completion
 
-    with chat_server(summarise, tells_usage=False) as server:
+    faults = {1: Misbehaviour.ERROR, 2: Misbehaviour.CUT} if tells else {}
+    with chat_server(summarise, misbehave=at(faults), tells_usage=tells) as server:
         tally, completion = served(server, work)
-    assert tally.input_tokens == 34 and tally.output_tokens == round(len(completion.text) / 3)
+    if tells:
+        # 500 costs nothing; of what was cut count the prompt (34 tokens by our estimate) and a word or two; the whole one: 1 and 9
+        assert tally.attempts == 3 and tally.input_tokens == 34 + 1 and 9 < tally.output_tokens < 15
+    else:
+        assert tally.input_tokens == 34 and tally.output_tokens == round(len(completion.text) / 3)
 
 
 def test_a_server_that_comes_back_with_another_model_ends_the_run():
@@ -131,59 +119,6 @@ def test_a_key_that_the_server_gives_as_its_model_is_not_shown():
 
     with chat_server(summarise) as server:
         served(server, work, key=secret)
-
-
-def self_signed(folder):
-    """Write a certificate that nobody vouches for, and its key; return their paths."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(datetime.now(UTC) - timedelta(days=1))
-        .not_valid_after(datetime.now(UTC) + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "certificate.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
-    return folder / "certificate.pem", folder / "key.pem"
-
-
-def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named(tmp_path):
-    certificate, key = self_signed(tmp_path)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate, key)
-
-    async def silent(reader, _writer):
-        await reader.read()
-
-    async def refusing(reader, writer):
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
-
-    async def opened(url, says, **deadlines):
-        patient = {"connect_seconds": 30.0, "models_seconds": 30.0}
-        service = ChatService(Endpoint(url), settings(deadlines=patient | deadlines))
-        with pytest.raises(ChatServerDownError, match=says):
-            await service.open()
-        await service.close()
-
-    async def work():
-        async with listening(silent, ssl=context) as url:
-            await opened(url.replace("http:", "https:"), "no chat server: .* takes no connection .*certificate")
-        async with listening(silent) as url:
-            await opened(url.replace("http:", "https:"), r"takes no connection in 0\.2 s", connect_seconds=0.2)
-            await opened(url, r"gave no answer in 0\.3 s", models_seconds=0.3)
-        async with listening(refusing) as url:
-            await opened(url, "answered 400: no; .*check FLOWREADER_CHAT_BASE_URL")
-        for name in ("a..b", "a" * 64):
-            await opened(f"http://{name}/v1", "takes no connection")
-
-    asyncio.run(work())
 
 
 def test_another_run_on_the_server_goes_on_when_one_is_closed(tmp_path):

@@ -66,21 +66,6 @@ VERDICT = st.fixed_dictionaries(
 )
 
 
-def test_the_largest_reply_is_counted_as_by_hand() -> None:
-    gap = "   "
-    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaa"~,~}~""".replace("~", gap)
-    # a comma too many in each object and list
-    assert largest_reply(Quote) == len(quote)
-    number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
-    verdict = (
-        """{~"thought"~:~"aaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~false~,~"""
-        """"always"~:~"so"~,~"quotes"~:~[~QUOTE~,~QUOTE~,~]~~,~}~"""
-    )
-    for name, value in (("NUMBER", number), ("QUOTE", quote), ("~", gap)):
-        verdict = verdict.replace(name, value)
-    assert largest_reply(Verdict) == len(verdict)
-
-
 @given(VERDICT)
 def test_no_value_within_the_bounds_is_longer_than_the_largest_reply(value: dict[str, Any]) -> None:
     Verdict.model_validate(value)

@@ -33,39 +33,12 @@ def test_many_texts_go_in_several_requests_side_by_side_and_come_back_in_order()
     assert {request["encoding_format"] for request in server.requests} == {"float"}
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault.RESET,
-        Fault.CUT,
-        Fault.HANG,
-        Answer(429, {"error": {"message": "slow down"}}),
-        Answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"}),
-        Answer(408, {}),
-        Answer(500, {"error": {"message": "out of memory"}}),
-        Answer(503, {"error": {"message": "no engine"}}),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.HANG, Answer(429, {}, {"Retry-After": "0"}), Answer(503, {})], ids=str)
 def test_what_may_pass_is_sent_again_and_nothing_else_with_it(fault):
     with embedding_server(in_turn(fault)) as server:
         patience = 1.5 if fault == Fault.HANG else 30.0  # a busy machine takes no whole reply for a hang
         assert rows(server, settings=impatient(reply_seconds=patience)) == [vector(text) for text in TEXTS]
     assert len(server.requests) == 8 + 1
-
-
-def test_at_many_faults_no_text_is_lost_and_few_requests_are_wasted():
-    every_fifth = threading.Lock(), [0]
-
-    def behave(request):
-        with every_fifth[0]:
-            every_fifth[1][0] += 1
-            return Answer(500, {}) if every_fifth[1][0] % 5 == 0 else well(request)
-
-    texts = [f"text {number}" for number in range(200)]
-    with embedding_server(behave) as server:
-        assert rows(server, texts, impatient(retries={"attempts": 10})) == [vector(text) for text in texts]
-    assert len(server.requests) <= 1.3 * 50
 
 
 @pytest.mark.parametrize(
@@ -76,9 +49,6 @@ def test_at_many_faults_no_text_is_lost_and_few_requests_are_wasted():
             "in 4 attempts: it answered 500: out of memory; check that it is up",
         ),
         (Answer(404, {"error": {"message": "no model m"}}), "answered 404: no model m; check FLOWREADER_EMBED_BASE_URL"),
-        (Answer(403, {"error": {"message": "not you"}}), "answered 403: not you; check FLOWREADER_EMBED_API_KEY"),
-        (Answer(400, {"error": {"message": "input is empty"}}), "answered 400: input is empty; the server takes no such request"),
-        (Answer(302, {}), "answered 302.*FLOWREADER_EMBED_BASE_URL"),
         (Answer(429, {"error": {"message": "insufficient_quota"}}), "insufficient_quota; check FLOWREADER_EMBED_API_KEY"),
     ],
 )
@@ -98,21 +68,9 @@ def test_the_first_loss_ends_the_requests_beside_it():
     assert len(server.requests) <= 3 + 1, "its place may have been taken before the others were cancelled"
 
 
-def test_a_server_that_is_down_is_named():
-    with embedding_server() as server:
-        pass
-    with pytest.raises(EmbeddingError, match=f"{server.base_url}.*takes no connection.*; check that it is up"):
-        rows(server)
+def test_a_text_that_is_too_long_is_cut_and_the_others_are_whole():
+    refusal = Answer(413, {"error": "Input validation error: inputs must have less than 20 tokens"})
 
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        Answer(400, {"error": {"message": "This model's maximum context length is 20 tokens."}}),
-        Answer(413, {"error": "Input validation error: inputs must have less than 20 tokens"}),
-    ],
-)
-def test_a_text_that_is_too_long_is_cut_and_the_others_are_whole(refusal):
     def behave(request):
         return refusal if any(len(text) > 20 for text in request["input"]) else well(request)
 
@@ -200,18 +158,10 @@ def test_a_server_need_not_name_its_model():
     [
         (body([entry(0)]), "gave 1 vectors for 2 texts"),
         (body([entry(0), entry(0)]), r"in the order \[0, 0\]"),
-        (body([entry(0), {"embedding": [1.0]}]), "no vectors as the OpenAI protocol has them"),
         (body([entry(0), entry(1)], model="another"), "was asked for m and answered as 'another'.*FLOWREADER_EMBED_MODEL"),
-        (body([entry(0), entry(1)], model=["m"]), "answered as"),
         (body([entry(0), entry(1, ["1.0", "2.0"])]), r"\['1.0', '2.0'\] where a list of numbers belongs"),
-        (body([entry(0), entry(1, [None, 1.0])]), "where a list of numbers belongs"),
-        (body([entry(0), entry(1, [[1.0], [2.0]])]), "where a list of numbers belongs"),
         (body([entry(0), {"index": 1, "embedding": "AAAA"}]), "'?AAAA'? where a list of numbers belongs"),
         (b"<html>", "no vectors as the OpenAI protocol has them .*FLOWREADER_EMBED_BASE_URL"),
-        (b"[]", "no vectors"),
-        (b'{"data": null}', "no vectors"),
-        (b'{"data": [1, 2]}', "no vectors"),
-        (b"\xff\xfe", "no vectors"),
         (b"[" * 100_000, "no vectors"),
     ],
 )

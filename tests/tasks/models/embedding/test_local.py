@@ -1,11 +1,7 @@
 """A model of this machine in its own process; what it embeds is what sentence-transformers' own `encode` gives."""
 
 import json
-import os
 import shutil
-import signal
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -13,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import EmbedderIdentity
-from tasks import progress
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
 from tasks.models.embedding.local import LocalEmbedder, added_prompts, machine_precision, model_folder, model_name, this_precision
 from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, LocalModel, length_groups
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.process import interrupt_models
 from tests.tasks.models.embedding.tiny_bert import WIDTH, write_tiny_bert
 
 LONG = ["a page without end " * 80] * 800
@@ -139,13 +133,6 @@ def test_a_folder_that_sentence_transformers_cannot_load_is_refused_by_name(tmp_
 
 
 @pytest.mark.torture
-def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
-    before = model.embed_documents(["offshore wind"])
-    os.kill(model._process._process.pid, signal.SIGKILL)
-    assert np.array_equal(model.embed_documents(["offshore wind"]), before)
-
-
-@pytest.mark.torture
 def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
     model.embed_documents(["offshore wind"])
     monkeypatch.setattr(local, "SECONDS_PER_TEXT", 0.0)
@@ -165,25 +152,6 @@ def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
     assert embedder.embed_documents([]).shape == (0, 384)
     with pytest.raises(EmbeddingError, match="is not the published model"):
         embedder.embed_documents(["offshore wind"])
-
-
-@pytest.mark.torture
-def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
-    model.embed_documents(["offshore wind"])
-
-    def interrupt() -> None:
-        progress.request_stop()
-        interrupt_models()
-
-    threading.Timer(0.5, interrupt).start()
-    began = time.monotonic()
-    try:
-        with pytest.raises(progress.StoppedError):
-            model.embed_documents(LONG)
-        assert time.monotonic() - began < 20
-    finally:
-        progress.forget_stop()
-    assert model.embed_documents(["offshore wind"]).shape == (1, 384)
 
 
 @pytest.mark.parametrize(
