@@ -1,9 +1,11 @@
 """Small worlds to ask: documents written by hand and embedded by eight words, contexts, questions, and what runs left."""
 
 import asyncio
+import hashlib
+import shutil
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +33,15 @@ from storage.records.documents import (
 from storage.runs.answer_json import answer_json
 from storage.runs.log import EntryKind, asking_files
 from storage.runs.views import RunEntries, read_run
+from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext, context_of, understand
-from tasks.asking.records import PathReader, Question
+from tasks.asking.records import NodeScores, PathReader, Question
 from tasks.asking.request import AskRequest, asked_scope
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
 from tasks.step import workplace
+from tests.kept_worlds import kept_world, locked
 from tests.storage import worlds
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
@@ -147,11 +151,40 @@ def _rows(node: Node) -> Iterator[TableRow]:
 
 
 def published(folder: Path, *graphs: DocumentGraph, embedder: EmbedderIdentity = worlds.EMBEDDER) -> CorpusLocation:
-    """Publish the documents in a corpus of this folder, with the indexes that questions need."""
+    """Put a corpus of these documents in this folder, ready to be asked: a copy of the one that is kept of them."""
+    location = worlds.corpus_in(folder)
+    if location.folder.exists():
+        _publish(folder, graphs, embedder)
+    else:
+        shutil.copytree(_kept(graphs, embedder), folder, dirs_exist_ok=True)
+    return location
+
+
+def _publish(folder: Path, graphs: Sequence[DocumentGraph], embedder: EmbedderIdentity) -> None:
     with open_for_writing(worlds.corpus_in(folder), embedder=embedder, wait_seconds=5) as corpus:
         worlds.publish(corpus, *graphs)
         corpus.index()
-    return corpus.location
+
+
+def _kept(graphs: Sequence[DocumentGraph], embedder: EmbedderIdentity) -> Path:
+    """Return the folder with the corpus of these documents, which is made once and read by all sessions."""
+    library = kept_world("library", lambda _folder: None, Path(__file__), Path(worlds.__file__))
+    place = library / _fingerprint(graphs, embedder)
+    with locked(library / f"{place.name}.lock"):
+        if not place.exists():
+            unfinished = place.with_suffix(".unfinished")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            _publish(unfinished, graphs, embedder)
+            unfinished.rename(place)
+    return place
+
+
+def _fingerprint(graphs: Sequence[DocumentGraph], embedder: EmbedderIdentity) -> str:
+    parts = [embedder, *(getattr(graph, field.name) for graph in graphs for field in fields(graph))]
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return found.hexdigest()[:16]
 
 
 @contextmanager
@@ -184,6 +217,13 @@ def at_place(context: AskContext, scope: Scope | None = None, **settings: dict[s
 
 def asked(text: str, context: AskContext) -> Question:
     return asyncio.run(understand("q", text, context))
+
+
+def candidates_of(text: str, context: AskContext) -> tuple[Question, CandidateGraph, NodeScores]:
+    """Return a question, its candidates and their scores."""
+    question = asked(text, context)
+    graph = find_candidates(question, context)
+    return question, graph, score(question, graph, context)
 
 
 def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:

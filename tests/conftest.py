@@ -20,6 +20,8 @@ settings.register_profile("torture", derandomize=True, deadline=None, max_exampl
 settings.register_profile("campaign", deadline=None, max_examples=1000)
 settings.load_profile("change")
 
+pytest_plugins = ("tests.library",)
+
 
 def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it

@@ -4,17 +4,16 @@ import io
 from collections import Counter
 from dataclasses import replace
 
-import pytest
 from PIL import Image
 
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.graph.search import Scope
 from storage.locations import artifacts_folder, calls_folder
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from storage.runs.replies import CallCache, questions_owner
 from tasks.prompts.prompt import load_prompt
-from tests.asking_worlds import Passage, answer_at, at_context, lasting, published, run_of, written
+from tests.asking_worlds import Passage, answer_at, at_context, lasting, run_of, written
+from tests.library import alone
 from tests.scripted_answers import (
     EVERY_PAGE,
     ONE_PAGE,
@@ -27,7 +26,6 @@ from tests.scripted_answers import (
     path_answer,
     read_by,
 )
-from tests.storage.worlds import document_id
 
 SIMILAR = EdgeKind.SEMANTIC
 QUESTION = "How deep is the harbour?"
@@ -77,19 +75,11 @@ CHART = replace(PLAIN_CHART, nodes=(replace(PLAIN_CHART.nodes[0], picture=hash_b
 SEEN = {"PathAnswer": path_answer("blue", [{"passage": "n1", "quote": "the blue bar is the longest"}])}
 
 
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), CHART, HARBOUR, ISLANDS, POOLS, ROCKS, STRAIT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
+WORLD = (CHART, HARBOUR, ISLANDS, POOLS, ROCKS, STRAIT)
 
 
 def of_document(context, name):
-    return replace(context, scope=Scope(documents=(document_id(name),)))
+    return replace(context, scope=alone(name))
 
 
 def test_an_answer_that_all_agree_on_behind_a_quiet_gate_is_given_as_it_is(context):

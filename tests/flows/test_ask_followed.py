@@ -11,7 +11,7 @@ from storage.runs.log import EntryKind
 from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribed
 from tasks.models.chat import stream
 from tasks.reading.model_calls import ModelContext
-from tests.asking_worlds import answer_at, at_context, lasting, published, run_of
+from tests.asking_worlds import answer_at, at_context, lasting, run_of
 from tests.flows.test_ask_by_model import DEPTHS, HARBOUR, POOLS, QUESTION
 from tests.scripted_answers import Reader, read_by, whole_answer
 from tests.storage.worlds import document_id
@@ -21,9 +21,7 @@ LASTING = ("purpose", "item", "key", "prompt_hash", "input_tokens", "output_toke
 CLEANED = "It is 20 metres deep [31mat low tide."
 
 
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), HARBOUR, POOLS)
+WORLD = (HARBOUR, POOLS)
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,11 @@ from typing import Any
 from storage.records.documents import NodeKind
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import CallBook
-from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import PathReader, PathReading, PathText, Question, Synthesis, Verdict
 from tasks.reading.paths import fetch_texts
 from tasks.routing.paths import ChosenPath
-from tests.asking_worlds import Passage, asked, written
+from tests.asking_worlds import Passage, candidates_of, written
 from tests.chat_server import ChatServer
 from tests.scripted_answers import booked, read_by
 
@@ -52,9 +51,7 @@ class Reading:
 @contextmanager
 def reading(context: AskContext, reply: Any, *paths: tuple[int, ...], text: str = QUESTION, **more: Any) -> Iterator[Reading]:
     """Give the paths of a question before they are read; all calls inside the block are in one book."""
-    question = asked(text, context)
-    graph = find_candidates(question, context)
-    scores = score(question, graph, context)
+    question, graph, scores = candidates_of(text, context)
     places = [tuple(graph.ids.index(REPORT.nodes[place].id) for place in path) for path in paths]
     texts = fetch_texts(question, graph, scores, [ChosenPath(nodes, 1.0, 1.0, 0.5) for nodes in places], context)
     with read_by(context, reply, **more) as (place, server), booked(place) as book:

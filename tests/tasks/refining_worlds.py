@@ -6,10 +6,9 @@ import numpy as np
 
 from storage.graph.candidates import CandidateGraph
 from storage.records.documents import EdgeKind
-from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question
-from tests.asking_worlds import Passage, asked, at_place, ordinals_of, written
+from tests.asking_worlds import Passage, at_place, candidates_of, ordinals_of, written
 
 SIMILAR = EdgeKind.SEMANTIC
 ISLANDS = written(
@@ -59,9 +58,7 @@ class Begun:
 
 def begun(context, text=TEXT, *, rate=1.0, **settings):
     place = replace(at_place(context, **settings), reader=Rating(rate))
-    question = asked(text, place)
-    graph = find_candidates(question, place)
-    return Begun(question, graph, score(question, graph, place), place)
+    return Begun(*candidates_of(text, place), place)
 
 
 def edits_of(refined, kind):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from storage.records.answers import AnswerStatus
-from tests.asking_worlds import answer_at, at_context, published
+from tests.asking_worlds import answer_at, at_context
 from tests.chat_server import Misbehaviour, sometimes
 from tests.flows.readers.lengths import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION
 from tests.scripted_answers import Reader, model_settings, read_by
@@ -16,11 +16,7 @@ pytestmark = pytest.mark.torture
 STORIES = range(500)
 WAYS = [how for how in Misbehaviour if how is not Misbehaviour.HUGE]
 SECONDS, GRACE = 4.0, 15.0
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), DOCUMENT)
+WORLD = (DOCUMENT,)
 
 
 @pytest.mark.parametrize("seed", sampled(STORIES, 40))

@@ -1,18 +1,9 @@
 """`agent` on worlds small enough to see: a query finds all of a kind, the context what goes on over the page."""
 
-import pytest
-
-from storage.artifacts import kept_artifacts
-from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, Modality, NodeKind
-from storage.runs.answers import without_words
-from tasks.report.write import render_report
-from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
-from tasks.settings.reader_methods import AGENT_ABLATIONS
-from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
-from tests.storage.worlds import document_id
+from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
+from tests.library import alone, asked_by, kinds
 
 LISTED = "List all the crew of steel works from the charts."
 CHARTS = {2, 4, 6, 8, 10, 12, 14, 16, 18, 20}
@@ -36,32 +27,15 @@ CREWS = written(
 )
 
 
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), REPORT, CREWS)
+WORLD = (REPORT, CREWS)
 
 
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
-
-
-def alone(name, **limits):
-    return Scope(documents=(document_id(name),), **limits)
-
-
-def told(context, text, scope=None, reader="agent", **method):
-    settings = context.settings.agent.model_copy(update=method)
-    return answer_at(at_place(context, scope, agent=settings.model_dump()), text, reader=reader)
+def told(context, text, scope=None, **method):
+    return asked_by("agent", context, text, scope, **method)
 
 
 def pages(places):
     return {place.page for place in places}
-
-
-def kinds(answer):
-    return [step.kind.value for step in answer.trace]
 
 
 def test_charts_all_over_a_report_are_all_found_by_a_query_of_their_kind_and_by_nothing_else(context):
@@ -136,38 +110,3 @@ def test_of_a_large_corpus_the_best_documents_are_searched_whole(context):
     answer = answer_at(at_place(context, candidates=small), LISTED, reader="agent")
     assert "documents" in steps_of(context.snapshot.location) and pages(answer.evidence_pages) >= CHARTS
     assert answer_at(at_place(context, candidates=small | {"whole_limit": 5}), LISTED, reader="agent").evidence_pages
-
-
-def test_a_removed_document_takes_the_words_of_the_steps_with_it(context):
-    answer = told(context, WHICH, alone("crews"))
-    bare = without_words(answer, {document_id("crews")})
-    assert all(step.asked == step.found == "" for step in bare.trace if step.pages)
-    assert without_words(answer, {document_id("report")}) == answer
-    page = render_report(answer, context.snapshot, kept_artifacts())
-    assert page.html.count('id="step-') == len(answer.trace)
-
-
-def test_every_ablation_is_a_method(context):
-    for change in AGENT_ABLATIONS.values():
-        settings = changed(AllSettings(), change).ask
-        assert settings.agent != AllSettings().ask.agent
-        assert told(context, WHICH, alone("crews"), **settings.agent.model_dump()).evidence_pages
-
-
-ODD = (
-    *("why?", "?", "...", "the of and", "page 2", "page 999", "figure 3", "section 4.2", "how many?", "list all", "all each every"),
-    *("how many charts", "list all tables", "List each formula of every page", "all ; all ; all", "number of", "in total"),
-    *(
-        "Crew " * 300,
-        "How many " + "x" * 5000 + " are in the charts?",
-        "list all \x00 in the figures",
-        "how many ' OR 1=1 -- in tables?",
-    ),
-    *("Diaz and Gomez and Perez and Ruiz and Tide and Steel?", "קרבן all figures", "図は何枚ありますか", "(a+)+$ all charts"),
-    *("Which pages 1 to 5?", "last page", "List all images on page 2", "How many charts are on pages 3-4?", "\n\n"),
-)
-
-
-@pytest.mark.parametrize("text", ODD)
-def test_odd_questions_end_in_an_answer(context, text):
-    assert told(context, text).trace[-1].kind is TraceKind.READ

@@ -23,6 +23,9 @@ from tests.scripted_answers import (
     read_by,
 )
 
+WORLD = (DOCUMENT,)
+
+
 LONG = written(
     "long",
     *(
@@ -58,7 +61,7 @@ def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more
     assert made <= answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_a_model_plans_chooses_or_names_a_question_ends_within_its_bound(tmp_path, home, seed):
     dice = random.Random(seed)
     odd = ["", "?", "blade", "crew storm", "x" * 500, "12", "' OR 1=1 --", "list", "figure|table", "\u2028x", "a\nb"]

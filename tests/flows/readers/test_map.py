@@ -4,17 +4,15 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import Modality, NodeKind
-from storage.runs.answers import without_words
 from tasks.reading.rules import ExtractiveReader
-from tasks.report.write import render_report
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
 from tasks.settings.reader_methods import MAP_ABLATIONS
-from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
+from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
+from tests.library import alone, asked_by, kinds, pages
 from tests.storage.worlds import document_id
 
 QUESTION = "Which Indian languages do they experiment with?"
@@ -51,32 +49,11 @@ BARE = written(
 )
 
 
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), PAPER, WORKS, BARE)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
-
-
-def alone(name, **limits):
-    return Scope(documents=(document_id(name),), **limits)
+WORLD = (PAPER, WORKS, BARE)
 
 
 def mapped(context, text=QUESTION, scope=None, **method):
-    settings = context.settings.map.model_copy(update=method)
-    return answer_at(at_place(context, scope, map=settings.model_dump()), text, reader="map")
-
-
-def pages(places):
-    return [place.page for place in places]
-
-
-def kinds(answer):
-    return [step.kind.value for step in answer.trace]
+    return asked_by("map", context, text, scope, **method)
 
 
 def test_a_section_leads_to_the_table_that_neither_the_text_nor_the_best_tables_do(context):
@@ -144,7 +121,7 @@ def test_without_an_outline_the_pages_beside_are_those_around(context):
     answer = mapped(context, "Which crew has a blade?", alone("bare"), located=1, k=1)
     assert answer.trace[0].found == "text under no title on page 1"
     assert pages(answer.evidence_pages) == [1, 2]
-    single = mapped(context, "What is told of the crew?", Scope(documents=(document_id("bare"),), first_page=1, last_page=1))
+    single = mapped(context, "What is told of the crew?", alone("bare", first_page=1, last_page=1))
     assert pages(single.evidence_pages) == [1]
 
 
@@ -179,11 +156,6 @@ def test_an_ablation_takes_its_path_away(context, name, gone):
     assert not [step for step in trace if step.kind is TraceKind.SEARCH and gone in step.asked]
 
 
-def test_the_ablations_change_the_method_each_in_another_way():
-    varied = [changed(AllSettings(), change) for change in ({}, *MAP_ABLATIONS.values())]
-    assert len({settings.model_dump_json() for settings in varied}) == len(MAP_ABLATIONS) + 1
-
-
 def test_only_the_best_documents_have_a_map(context):
     answer = mapped(context, QUESTION, documents=1)
     assert {place.document.id for place in answer.trace[0].pages} == {document_id("paper")}
@@ -213,42 +185,3 @@ def test_where_a_model_reads_its_own_word_says_whether_something_is_open(context
     half, whole = (replace(context, reader=HalfReader(context.settings.reading, whole=each)) for each in (False, True))
     assert "widen" in kinds(mapped(half, "How high is the harbour wall?", alone("works"), located=1, k=1))
     assert kinds(mapped(whole, ABOUT_WORKS, alone("works"), located=1, k=1))[-1] == "reflect"
-
-
-def test_a_removed_document_takes_the_words_of_the_steps_with_it(context):
-    answer = mapped(context)
-    bare = without_words(answer, {document_id("paper")})
-    assert all(step.asked == step.found == "" for step in bare.trace)
-    assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
-
-
-def test_the_report_shows_the_way(context):
-    answer = mapped(context)
-    page = render_report(answer, context.snapshot, kept_artifacts())
-    assert "How the evidence was found" in page.html and page.html.count('id="step-') == len(answer.trace)
-
-
-ODD = (
-    *("why?", "?", "page 9", "Figure 99", "the appendix", "section 3.2", "last page", "and, or; but", "of the in", "0", "  ,  "),
-    *("ЖЖЖ что?", "语言有哪些", "\0 tide", "a" * 5000, "tide " * 800, "'; DROP TABLE nodes; --", "[x](y) `z`", "<b>tide</b>"),
-    *("What did Ada, Bob, Cyd, Dan, Eve, Fay, Gus, Hal, Ida, Joe, Kim, Lou and Max say to Ned, Ola, Pat and Quin in 2019?",),
-    *(
-        "What is in Setup, in Works and in Related work?",
-        "Related work",
-        "How many tables are there?",
-        "List all pages with figures",
-    ),
-    *(
-        "pages 1 to 9999 and pages 3 to 1",
-        "What is the ratio of debt to equity?",
-        "Which is larger, 3 or 4, and why, and when, and who?",
-    ),
-    *("steel\nsteel\rsteel", "Introduction: introduction?", "😀 cable 😀", "NaN inf -0.0 1e400", "page page page"),
-)
-
-
-def test_odd_questions_end_in_an_answer(context):
-    for text in ODD:
-        answer = mapped(context, text)
-        assert answer.status in {AnswerStatus.EVIDENCE, AnswerStatus.NOT_FOUND}, text
-        assert all(need < step.number for step in answer.trace for need in step.needs)

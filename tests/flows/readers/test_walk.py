@@ -1,13 +1,8 @@
 """`walk` on worlds small enough to see: from the nearest pages to pages like them, each rated by what stands on it."""
 
-import pytest
-
-from storage.artifacts import kept_artifacts
-from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus, TraceKind
-from storage.runs.answers import without_words
-from tasks.report.write import render_report
-from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, steps_of, written
+from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
+from tests.library import CREW, asked_by, pages
 from tests.storage.worlds import document_id
 
 QUESTION = "How deep is the harbour in a storm?"
@@ -15,27 +10,14 @@ NEAR = [Passage(f"The harbour of Aldre has a storm wall, {word}.", page=page) fo
 AWAY = [Passage(f"The price of a cable is {page} pounds.", page=page) for page in range(4, 9)]
 DEPTH = Passage("Storm depth of the harbour: it is 14 metres deep. Tide, blade, cable, price, crew and steel are listed.", page=9)
 ALDRE = written("aldre", *NEAR, *AWAY, DEPTH)
-NOTE = written("note", Passage("A crew of steel workers."))
 
 
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), ALDRE, NOTE)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location, walk={"near": "cosine", "theta": 0.3}) as context:
-        yield context
+WORLD = (ALDRE, CREW)
+SETTINGS = {"walk": {"near": "cosine", "theta": 0.3}}
 
 
 def walked(context, text=QUESTION, **method):
-    walk = context.settings.walk.model_copy(update=method)
-    return answer_at(at_place(context, walk=walk.model_dump()), text, reader="walk")
-
-
-def pages(places):
-    return [place.page for place in places]
+    return asked_by("walk", context, text, **method)
 
 
 def test_a_page_that_is_far_from_the_question_is_walked_to_rated_read_and_cited(context):
@@ -91,25 +73,5 @@ def test_of_a_large_corpus_whole_documents_are_walked_those_of_its_best_pages(co
     assert len(answer_at(larger, QUESTION, reader="walk").pages) < 9, "a document that is too large is not taken whole"
 
 
-def test_a_removed_document_takes_the_words_of_the_steps_with_it(context):
-    answer = walked(context)
-    bare = without_words(answer, {document_id("aldre")})
-    assert all(step.asked == step.found == "" for step in bare.trace)
-    assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
-    assert without_words(answer, {document_id("note")}) == answer
-
-
-def test_a_document_of_one_page_and_a_question_without_words_are_walked_too(context):
-    alone = at_place(context, Scope(documents=(document_id("note"),)))
-    assert pages(answer_at(alone, "What is steel?", reader="walk").evidence_pages) == [1]
+def test_a_page_that_is_named_is_read_first_where_the_score_says_what_is_near(context):
     assert walked(context, "what is on page 2?", near="score").evidence_pages[0].page == 2
-    assert answer_at(context, "why?", reader="walk").trace
-
-
-def test_the_report_shows_the_way_instead_of_a_flow(context):
-    answer = walked(context)
-    page = render_report(answer, context.snapshot, kept_artifacts())
-    assert "How the evidence was found" in page.html and "How the evidence was routed" not in page.html
-    assert page.html.count('id="step-') == len(answer.trace) and page.graph == ""
-    erased = render_report(without_words(answer, {document_id("aldre")}), context.snapshot, kept_artifacts())
-    assert erased.html.count("The document was removed.") >= len(answer.trace)

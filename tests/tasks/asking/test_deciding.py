@@ -1,19 +1,30 @@
-"""The hash of the code is of all that decides an answer, and of nothing else."""
+"""What decides an answer: the code, whose hash is known, and weights, refused by name; and how all of it is loaded."""
 
 import ast
+import asyncio
+import fcntl
 import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from storage.catalog.current import held, read_current, snapshot_path
+from storage.locations import corpus_location
+from storage.records.documents import EmbedderIdentity
+from tasks.algorithms.flow.sizes import FEATURES
 from tasks.asking import deciding
-from tasks.asking.deciding import (
-    EVALUATING,
-    FITTING,
-    LIBRARIES,
-    ROOT,
-    deciding_files,
-    fitting_identity,
-)
+from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
+from tasks.asking.opening import opened_for_reading, warm_up_questions
+from tasks.asking.weights import SHIPPED, WeightsError, model_of, read_weights, shipped_weights, weights_of, write_weights
+from tests.hung_corpus import HungCorpus
 
 
 def imported_by(path: Path) -> set[Path]:
@@ -114,3 +125,210 @@ def test_another_version_of_a_library_is_another_identity(monkeypatch):
         seen.add(identity_of_code())
     identity_of_code.cache_clear()
     assert len(seen) == len(LIBRARIES) + 1 and all(len(identity) == 64 for identity in seen)
+
+
+MINI = EmbedderIdentity("all-MiniLM-L6-v2", "bf16", 384)
+OTHER = EmbedderIdentity("multilingual-e5-small", "fp32", 384)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file of the user's, fitted with the usual embedder."""
+    found = tmp_path / "mine.json"
+    fitted = shipped_weights().fitted.model_copy(update={"dataset": "mine", "embedder": model_of(MINI)})
+    write_weights(found, shipped_weights().model_copy(update={"fitted": fitted}))
+    return found
+
+
+def changed(path, *keys, value):
+    found = json.loads(path.read_text())
+    part = found
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
+    path.write_text(json.dumps(found))
+
+
+def test_what_is_written_is_read_again_by_people_and_by_us(path):
+    weights = read_weights(path)
+    assert weights.fitted.dataset == "mine" and weights.document == shipped_weights().document
+    assert path.read_text().endswith("}\n") and len(path.read_text().splitlines()) > 20
+    assert len(weights.corpus.logistic.weights) == len(FEATURES) and weights.corpus.logistic.bias == weights.corpus.bias
+
+
+def test_the_shipped_weights_are_taken_where_no_file_is_named_and_say_what_they_hold_for():
+    assert weights_of("", MINI) == weights_of("", OTHER) == shipped_weights() == read_weights(SHIPPED)
+    assert shipped_weights().holds_for(MINI) and shipped_weights().holds_for(replace(MINI, precision="fp32"))
+    assert not shipped_weights().holds_for(OTHER)
+
+
+def test_a_file_from_before_benchmarks_were_named_is_read(path):
+    written = json.loads(path.read_text())
+    assert len(written["fitted"].pop("benchmark")) == 64
+    path.write_text(json.dumps(written))
+    assert read_weights(path).fitted.benchmark == ""
+
+
+def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
+    for weights in (shipped_weights().document, shipped_weights().corpus):
+        assert sorted(weights.prices) == [3, 5, 8] and weights.prices[3] > weights.prices[5] > weights.prices[8] > 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        (["version"], 2, "is of version 2, 1 is read here"),
+        (["version"], None, "is of version None"),
+        (["document", "bias"], float("nan"), "is damaged: document.bias 'nan': input should be a finite number"),
+        (["corpus", "weights", 0], float("inf"), "is damaged: corpus.weights.0 'inf'"),
+        (["document", "weights"], [0.5], "is damaged: document.weights"),
+        (["document", "prices", "5"], 1.5, "is damaged: document.prices.5 '1.5'"),
+        (["document", "prices"], {"5": 0.1}, "a price is needed for each of 3, 5, 8 pages"),
+        (["fitted", "reader"], "plan", "is damaged: fitted.reader 'plan': input should be 'flow'"),
+        (["fitted", "documents"], 0, "is damaged: fitted.documents '0'"),
+        (["more"], 1, "is damaged: more '1': extra inputs are not permitted"),
+    ],
+)
+def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, keys, value, words):
+    changed(path, *keys, value=value)
+    with pytest.raises(WeightsError) as refused:
+        weights_of(str(path), MINI)
+    assert words in str(refused.value)
+    assert repr(str(path)) in str(refused.value) and "`flowreader evaluate fit DATASET` writes one" in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "\xff", "[" * 100_000])
+def test_a_file_that_is_cut_is_refused_by_name(path, text):
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(WeightsError, match=r"mine.json' is cut or no JSON"):
+        read_weights(path)
+
+
+def test_a_file_of_other_json_and_one_that_is_not_there_are_refused_by_name(path):
+    path.write_text("[1]")
+    with pytest.raises(WeightsError, match="is of version None"):
+        read_weights(path)
+    with pytest.raises(WeightsError, match="is none: no plain file of at most 1,000,000 bytes"):
+        read_weights(path.parent)
+    path.unlink()
+    with pytest.raises(WeightsError, match=r"mine.json' cannot be read: No such file"):
+        read_weights(path)
+
+
+def test_a_users_file_of_another_embedder_is_refused_by_name(path):
+    assert weights_of(str(path), MINI).fitted.dataset == "mine"
+    with pytest.raises(WeightsError) as refused:
+        weights_of(str(path), OTHER)
+    assert "'all-MiniLM-L6-v2/384', this corpus has 'multilingual-e5-small/384'" in str(refused.value)
+
+
+def is_free(path):
+    """Whether nobody pins the snapshot."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+@pytest.fixture
+def small_corpus(own_home):
+    location = corpus_location("small")
+    return location, snapshot_path(location, read_current(location).snapshot)
+
+
+def test_the_snapshot_is_pinned_inside_the_block_only(small_corpus):
+    location, path = small_corpus
+
+    async def world():
+        async with opened_for_reading(location) as snapshot:
+            assert snapshot.documents() and not is_free(path)
+        assert is_free(path)
+
+    asyncio.run(world())
+
+
+def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinned(small_corpus, monkeypatch):
+    location, path = small_corpus
+    slow = asyncio.Event()
+
+    async def entered():
+        async with opened_for_reading(location):
+            pytest.fail("it was cancelled before")
+
+    async def world():
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr("storage.corpus.snapshot.held", held_back(loop, slow))
+        opening = asyncio.create_task(entered())
+        await asyncio.wait_for(slow.wait(), 5)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(opening, 1)
+
+    asyncio.run(world())
+    assert is_free(path)
+
+
+def held_back(loop, slow):
+    """The real pin, half a second after it was asked for."""
+
+    @contextmanager
+    def later(location):
+        loop.call_soon_threadsafe(slow.set)
+        time.sleep(0.5)
+        with held(location) as current:
+            yield current
+
+    return later
+
+
+def test_a_disk_that_hangs_leaves_the_loop_to_others(home):
+    disk = HungCorpus("far")
+
+    async def world():
+        async def entered():
+            async with opened_for_reading(corpus_location("far")):
+                pytest.fail("nothing comes from a disk that hangs")
+
+        opening = asyncio.create_task(entered())
+        await asyncio.wait_for(disk.asked(), 20)
+        await asyncio.wait_for(asyncio.sleep(0.1), 1)
+        assert not opening.done()
+        opening.cancel()
+        disk.end()
+
+    asyncio.run(world())
+
+
+PROGRAM = """
+import asyncio, sys
+from flows.ask import ask
+from tasks.asking.request import AskRequest
+from tasks.asking.opening import warm_up_questions
+
+async def one():
+    async for answer in ask(AskRequest(questions=("What is the weight of an MT-3 without its base?",), corpus="small")):
+        return answer
+
+warm_up_questions()
+before = set(sys.modules)
+assert asyncio.run(one()).citations
+print(len(set(sys.modules) - before))
+"""
+
+
+def test_a_question_loads_next_to_nothing_afterwards(asked_home):
+    environment = {**os.environ, "FLOWREADER_HOME": str(asked_home)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20
+
+
+def test_a_corpus_that_cannot_be_read_hinders_no_other_and_is_named(home, caplog):
+    folder = corpus_location("torn").folder
+    folder.mkdir(parents=True)
+    (folder / "CURRENT").write_bytes(b"\xff")
+    warm_up_questions()
+    assert "corpus torn could not be loaded before it is asked" in caplog.text

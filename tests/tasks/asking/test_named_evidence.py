@@ -40,10 +40,7 @@ ATLAS = written(
 )
 
 
-@pytest.fixture(scope="module")
-def context(tmp_path_factory):
-    with at_context(published(tmp_path_factory.mktemp("world"), REPORT, BOOK)) as context:
-        yield context
+WORLD = (REPORT, BOOK)
 
 
 @pytest.fixture(scope="module")

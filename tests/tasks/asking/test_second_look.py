@@ -1,20 +1,17 @@
 """A second look at the best pages: by a second embedder's vectors, and by a reranker."""
 
-import asyncio
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from storage.records.documents import EmbedderIdentity
-from tasks.asking.candidates import find_candidates, page_ranking, score
-from tasks.asking.second_look import look_again, rerank, second_look
-from tasks.models.reranker import Reranker
+from tasks.asking.candidates import page_ranking
+from tasks.asking.second_look import rerank, second_look
 from tasks.settings.ask import AskSettings
-from tests.asking_worlds import Passage, answer_at, asked, at_context, at_place, published, steps_of, written
+from tests.asking_worlds import Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
 from tests.storage import worlds
 from tests.storage.worlds import document_id
-from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 SECOND = EmbedderIdentity("other", "fp32", 2, named="other")
 BOTH = replace(worlds.EMBEDDER, second=SECOND)
@@ -41,14 +38,8 @@ def context(tmp_path, monkeypatch):
         yield context
 
 
-def scored(context):
-    question = asked(QUESTION, context)
-    graph = find_candidates(question, context)
-    return question, graph, score(question, graph, context)
-
-
 def test_the_log_of_a_page_grows_by_the_weight_times_its_standardised_best_cosine(context):
-    question, graph, scores = scored(context)
+    question, graph, scores = candidates_of(QUESTION, context)
     found = second_look(question, graph, scores, at_place(context, second={"weight": 0.1}))
     cosines = np.array([0, 0.8, 1.0])
     before, after = (np.array([score for _page, score in sorted(page_ranking(graph, each))]) for each in (scores, found))
@@ -58,7 +49,7 @@ def test_the_log_of_a_page_grows_by_the_weight_times_its_standardised_best_cosin
 
 
 def test_only_the_best_pages_are_looked_at_again(context):
-    question, graph, scores = scored(context)
+    question, graph, scores = candidates_of(QUESTION, context)
     found = second_look(question, graph, scores, at_place(context, second={"weight": 0.1, "pages": 2}))
     before, after = (np.array([score for _page, score in sorted(page_ranking(graph, each))]) for each in (scores, found))
     *best, other = np.argsort(-before, kind="stable")
@@ -92,25 +83,10 @@ def test_the_baseline_looks_again_as_well(tmp_path, monkeypatch):
     assert plain.pages[0].page == 1 and turned.pages[0].page != 1
 
 
-def test_a_reranker_hands_the_scores_out_in_its_order(tmp_path):
-    from sentence_transformers import CrossEncoder
-
-    folder = str(tmp_path / "cross-encoder")
-    CrossEncoder(str(write_tiny_bert(tmp_path / "tiny-bert", seed=1)), num_labels=1).save_pretrained(folder)
-    with at_context(published(tmp_path, PLAIN), rerank=folder) as context:
-        question, graph, scores = scored(context)
-        found = asyncio.run(look_again(question, graph, scores, context))
-    reranker = Reranker(folder)
-    order = reranker.order(QUESTION, [str(text) for text in graph.columns["search_text"]])
-    reranker._process.close()
-    assert found.combined[order].tolist() == sorted(scores.combined, reverse=True)
-    assert sorted(found.combined) == sorted(scores.combined)
-
-
 def test_a_reranker_moves_only_the_best(context, monkeypatch):
     monkeypatch.setattr("tasks.asking.second_look.RERANKED", 2)
     monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda _named: Backwards())
-    question, graph, scores = scored(context)
+    question, graph, scores = candidates_of(QUESTION, context)
     best = np.argsort(-scores.combined, kind="stable")
     found = rerank(question, graph, scores, context)
     assert found.combined[best].tolist() == [scores.combined[best[place]] for place in (1, 0, 2)]

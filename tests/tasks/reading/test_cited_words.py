@@ -1,9 +1,11 @@
-"""A citation counts where it names what was shown and its words stand there."""
+"""Paths are fetched with what is known of them; a citation counts where it names what was shown and its words stand there."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from storage.graph.search import Scope
 from storage.records.documents import Modality, NodeKind
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import counting_calls
@@ -20,8 +22,66 @@ from tasks.reading.cited import (
     standing_text,
 )
 from tasks.reading.forms import Cited
+from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.shown import Shown
-from tests.asking_worlds import Passage, written
+from tasks.routing.paths import ChosenPath
+from tests.asking_worlds import Passage, at_context, candidates_of, written
+
+MERROW = written(
+    "merrow",
+    Passage("The tide turned over Braye.", 1),
+    Passage("Cable: Price\nLong: 5\nShort: 3", 2, NodeKind.TABLE),
+    Passage("The crew repaired the steel.", 3),
+)
+LETTER = written("letter", Passage("The storm took the harbour of Ellary.", 1))
+WORLD = (MERROW, LETTER)
+QUESTION = "What price had the cable of Merrow at Ellary in 1987?"
+
+
+def world_at(context):
+    """Return question, candidates and scores, with a path of two nodes and one of one, both through the table."""
+    question, graph, scores = candidates_of(QUESTION, context)
+    first, table = (graph.ids.index(MERROW.nodes[place].id) for place in (0, 1))
+    paths = [ChosenPath((first, table), 1.0, 1.0, 0.5), ChosenPath((table,), 1.0, 1.0, 0.5)]
+    return question, graph, scores, paths
+
+
+def test_a_path_comes_with_its_nodes_rows_and_what_they_are_worth(context):
+    question, graph, scores, paths = world_at(context)
+    both, table = fetch_texts(question, graph, scores, paths, context)
+    assert [node.id for node in both.nodes] == [MERROW.nodes[0].id, MERROW.nodes[1].id]
+    assert [row.text for row in table.rows[MERROW.nodes[1].id]] == ["Cable: Price", "Long: 5", "Short: 3"]
+    place = graph.ids.index(MERROW.nodes[1].id)
+    assert table.worth[MERROW.nodes[1].id] == scores.combined[place] and table.rarity == scores.rarity
+
+
+def test_a_worth_stays_between_0_and_1(context):
+    question, graph, scores, paths = world_at(context)
+    beyond = replace(scores, combined=np.where(np.arange(len(graph)) % 2, 1.5, -0.5))
+    worths = fetch_texts(question, graph, beyond, paths, context)[0].worth
+    assert set(worths.values()) <= {0.0, 1.0}
+
+
+def test_names_are_known_from_titles_and_from_whatever_is_asked(context):
+    question, graph, scores, paths = world_at(context)
+    (text, _other) = fetch_texts(question, graph, scores, paths, context)
+    assert set(question.terms.anchors) == {"merrow", "ellari", "1987"}
+    assert text.titled == {MERROW.document_id: {"merrow"}}
+    assert text.present == {"merrow", "ellari"}
+
+
+def test_what_lies_outside_the_asked_pages_is_not_held_against_a_name(location):
+    with at_context(location, scope=Scope(first_page=1, last_page=2)) as context:
+        question, graph, scores, paths = world_at(context)
+        (text, _other) = fetch_texts(question, graph, scores, paths, context)
+    assert text.present == {"merrow", "ellari", "1987"}
+
+
+def test_no_paths_are_no_texts(context):
+    question, graph, scores, _paths = world_at(context)
+    assert fetch_texts(question, graph, scores, [], context) == ()
+    assert read_paths(question, (), context) == ()
+
 
 TABLE = Passage("Joint: Torque Nm\nRoot: 1850\nShaft: 2940", kind=NodeKind.TABLE)
 FIGURE = Passage("Ellary 418 Braye yard 212 Corran 137 Sula 96", kind=NodeKind.FIGURE)

@@ -13,7 +13,6 @@ from storage.records.answers import AnswerStatus
 from storage.records.documents import Modality
 from tasks.reading.model_answer import UNPROVEN, show_evidence
 from tests.asking_worlds import at_context, published
-from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, forms, model_settings, path_answer, whole_answer
 from tests.tasks.reading_worlds import FACTS, FIRED, QUIET, REPORT, reading
 
@@ -60,6 +59,7 @@ def test_what_readers_say_takes_room_from_the_passages(context):
     assert "[... " in loud.pieces[1].text and loud.pieces[0].text.count("so ") == 400
 
 
+WORLD = (REPORT,)
 HERE = [{"passage": "n1", "quote": "harbour is 20 metres"}]
 
 
@@ -240,10 +240,3 @@ def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree
     assert one.why == "1 path supports an answer, of 2 that were read"
     by_words, _, _ = answered(context, None, (0,), (1,), (2,), verdict=None)
     assert by_words.why == "3 paths support an answer, of 3 that were read; not all of them agree"
-
-
-def test_where_no_path_answers_and_nothing_is_put_together_rules_quote(context):
-    refusing = {"misbehave": lambda request: Misbehaviour.REFUSAL if request.form == "WholeAnswer" else None}
-    found, _, book = answered(context, None, (4,), (0,), facts={}, **refusing)
-    assert found.status is AnswerStatus.EVIDENCE and tuple(quote.text for quote in found.quotes) == RULES_QUOTE
-    assert "did not put them together" in book.notes[-1]

@@ -204,17 +204,17 @@ class World(NamedTuple):
 
 
 @contextmanager
-def squares_and_letter(folder: Path, *, more: tuple[str, ...] = (), letter_name: str = "letter.docx"):
-    """The world: a square on each page, printed iii, and elements that say `more`; a table, a figure, a text, a lost figure."""
+def squares_and_letter(folder: Path):
+    """The world: a square on each page, printed iii, and two elements more; a table, a figure, a text, a lost figure."""
     path = squares_pdf(folder / "squares.pdf")
     buffer = io.BytesIO()
     Image.linear_gradient("L").save(buffer, "PNG")
     crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
-    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, letter_name, media_type=DOCX, pages=1)
+    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
     squares = (
         a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
         a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
-        *(a_node(paper.id, place, words) for place, words in enumerate(more, 2)),
+        *(a_node(paper.id, place, f"square {place}") for place in (2, 3)),
     )
     parts = (
         replace(a_table(LETTER, 0, box=None), picture=crop),
@@ -223,15 +223,8 @@ def squares_and_letter(folder: Path, *, more: tuple[str, ...] = (), letter_name:
         a_node(LETTER, 3, box=None, picture="0" * 64),
     )
     graphs = (a_graph(paper.id, squares, label="iii"), a_graph(LETTER, parts, media_type=DOCX, sizes=((0.0, 0.0),)))
-    with published(folder, *zip(graphs, (paper, letter), strict=True)) as (snapshot, artifacts):
-        yield World(snapshot, artifacts, paper, squares, letter, parts)
-
-
-@contextmanager
-def published(folder: Path, *documents: tuple[DocumentGraph, DocumentRecord]):
-    """A corpus with the documents in it, open for reading, and its artifacts."""
     location = corpus_in(folder)
     with open_for_writing(location, embedder=EMBEDDER, wait_seconds=0) as corpus:
-        corpus.publish(graphs=[graph for graph, _ in documents], records=[record for _, record in documents])
+        corpus.publish(graphs=graphs, records=[paper, letter])
     with open_for_reading(location) as snapshot:
-        yield snapshot, ArtifactStore(folder / "artifacts")
+        yield World(snapshot, ArtifactStore(folder / "artifacts"), paper, squares, letter, parts)

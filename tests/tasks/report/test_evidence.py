@@ -1,11 +1,19 @@
-"""What a report shows is gathered from a real corpus: what is there, what is gone, what does not fit; pages have people's names."""
+"""What a report shows is gathered from a real corpus; a report is written whole or not at all and says what is missing."""
 
+import os
+import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
+from storage.locations import reports_folder
 from storage.records.answers import NamedDocument
+from storage.runs.answers import without_words
+from storage.system import DiskFullError, NotWritableError
 from tasks.report.evidence import gather_evidence
+from tasks.report.write import keep_report, render_report, write_report
+from tests.asking_worlds import TORQUE, answer_to
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
@@ -23,7 +31,7 @@ from tests.tasks.report.report_worlds import (
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with squares_and_letter(tmp_path_factory.mktemp("world"), more=("a third", "a fourth")) as world:
+    with squares_and_letter(tmp_path_factory.mktemp("world")) as world:
         yield world
 
 
@@ -115,7 +123,7 @@ def test_no_page_is_drawn_that_is_not_there_or_for_elements_without_boxes(world)
 
 
 PAPER, DECK, LETTER = document_id("paper"), document_id("deck"), document_id("letter")
-EVIDENCE = evidence_of(
+NAMES = evidence_of(
     records=(
         a_record(PAPER, "paper.pdf"),
         a_record(DECK, "deck.pptx", media_type=PPTX),
@@ -126,15 +134,94 @@ EVIDENCE = evidence_of(
 
 
 def test_pages_slides_and_documents_without_pages_are_named():
-    assert EVIDENCE.place(PAPER, 3) == "page 3 (printed iii)"
-    assert EVIDENCE.place(PAPER, 4) == "page 4"
-    assert EVIDENCE.place(DECK, 2) == "slide 2"
-    assert EVIDENCE.place(LETTER, 1) == ""
+    assert NAMES.place(PAPER, 3) == "page 3 (printed iii)"
+    assert NAMES.place(PAPER, 4) == "page 4"
+    assert NAMES.place(DECK, 2) == "slide 2"
+    assert NAMES.place(LETTER, 1) == ""
 
 
 def test_a_removed_document_is_known_by_the_beginning_of_its_id():
-    assert EVIDENCE.name("f" * 64) == "f" * 12
-    assert EVIDENCE.place("f" * 64, 2) == "page 2"
-    assert not EVIDENCE.holds(NamedDocument("f" * 64, "gone.pdf"))
-    assert EVIDENCE.holds(NamedDocument(PAPER, "paper.pdf"))
-    assert EVIDENCE.name(PAPER) == "paper.pdf"
+    assert NAMES.name("f" * 64) == "f" * 12
+    assert NAMES.place("f" * 64, 2) == "page 2"
+    assert not NAMES.holds(NamedDocument("f" * 64, "gone.pdf"))
+    assert NAMES.holds(NamedDocument(PAPER, "paper.pdf"))
+    assert NAMES.name(PAPER) == "paper.pdf"
+
+
+@pytest.fixture(scope="module")
+def reported(world):
+    """An answer from the squares and the letter, and what its report is made of."""
+    snapshot, artifacts, paper, (square, *_), letter, (table, *_) = world
+    citations = (cite(square, paper), cite(table, letter, "Part: Gearbox | Every: 6 months"))
+    return snapshot, artifacts, an_answer(citations, (a_path(0.5, square, table, names={paper.id: paper.name}),))
+
+
+def test_the_report_is_one_file_that_holds_everything(reported, tmp_path):
+    snapshot, artifacts, answer = reported
+    assert write_report(answer, snapshot, artifacts, tmp_path / "report.html") == ()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
+    assert page.count("data:image/webp;base64,") == 1
+    assert '<tr class="cited">' in page
+    assert not re.search("https?://", page)
+
+
+def test_of_an_answer_that_lost_its_words_the_report_says_that_the_document_was_removed(reported):
+    snapshot, artifacts, answer = reported
+    gone = NamedDocument("f" * 64, "gone.pdf")
+    citations = (replace(answer.citations[0], document=gone, quote="secret words", section=("secret head",)), answer.citations[1])
+    path = replace(
+        answer.paths[0], answer="secret finding", pages=tuple(replace(place, document=gone) for place in answer.paths[0].pages)
+    )
+    told = replace(answer, citations=citations, paths=(path,), answer="a secret answer")
+    page = render_report(without_words(told, {gone.id}), snapshot, artifacts).html
+    assert "secret" not in page
+    assert "The document was removed." in page
+    assert "Gearbox" in page
+
+
+def test_a_missing_folder_and_a_path_that_is_no_file_are_refused_before_any_work(reported, tmp_path):
+    snapshot, artifacts, answer = reported
+    with pytest.raises(NotWritableError, match="does not exist; make it"):
+        write_report(answer, snapshot, artifacts, tmp_path / "missing" / "report.html")
+    assert not (tmp_path / "missing").exists()
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(NotWritableError, match="no plain file"):
+            write_report(answer, snapshot, artifacts, path)
+
+
+def test_a_full_disk_leaves_the_old_report_and_says_how_much_is_needed(reported, tmp_path, monkeypatch):
+    snapshot, artifacts, answer = reported
+    path = tmp_path / "report.html"
+    path.write_text("the old one")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError, match="needs about 1 MB"):
+        write_report(answer, snapshot, artifacts, path)
+    assert path.read_text() == "the old one"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_that_may_not_be_written_is_named(reported, tmp_path, monkeypatch):
+    snapshot, artifacts, answer = reported
+
+    def refused(*given, **more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    with pytest.raises(NotWritableError, match=r"report\.html' cannot be written: Permission denied"):
+        write_report(replace(answer, citations=()), snapshot, artifacts, tmp_path / "report.html")
+
+
+def test_the_report_lies_in_the_folder_under_the_answers_id_and_names_its_documents(in_asked_home):
+    reports_folder().mkdir(exist_ok=True)
+    answer = answer_to(TORQUE)
+    kept = keep_report(answer)
+    assert kept.path == reports_folder() / f"{answer.answer_id}.html"
+    page = kept.path.read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>") and answer.citations[0].document.id in page.splitlines()[-1]
+    assert ElementTree.fromstring(kept.graph).tag == "{http://www.w3.org/2000/svg}svg"
