@@ -10,6 +10,8 @@ import signal
 import tempfile
 import time
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -27,6 +29,14 @@ LEFT = ("Inspected target navigated", "Execution context was destroyed", "Cannot
 def find_browser():
     """The path of a Chromium, None where there is none."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+AXE_FINDS = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]))"
+
+
+@cache
+def axe():
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
 class Browser:
@@ -118,6 +128,11 @@ class Page:
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"].get("exception", {}).get("description", "the script failed"))
         return done["result"].get("value")
+
+    def violations(self):
+        """What axe finds wrong with the page as it is shown now: contrast, names, roles, order."""
+        self.run(axe())
+        return self.run(AXE_FINDS)
 
     def screenshot(self, path, *, whole=True):
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

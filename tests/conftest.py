@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 from uuid import uuid4
 
 import pytest
@@ -27,6 +28,8 @@ def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    # pytest in the background of a script ignores Ctrl-C, and so would the programs that the tests start and interrupt
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     runs_tests = getattr(config.option, "dist", "no") == "no"
     session_server.choose(import_prefect=runs_tests)
     if runs_tests:

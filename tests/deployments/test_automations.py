@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from prefect.server.events.schemas.automations import Automation, AutomationCreate
 
-from deployments.automations import OURS, described, main
+from deployments.automations import OURS, described
 
 BLOCK = UUID(int=7)
 CRASHED, FAILED, LATE = (
@@ -52,21 +52,10 @@ def test_a_run_is_crashed_when_five_of_its_heartbeats_are_missing(automations):
     assert seldom[CRASHED].trigger.within == timedelta(seconds=900), "who beats more rarely is given more time"
 
 
-def test_what_could_only_notify_has_nothing_to_do_without_a_block(automations):
-    silent = {one.name: len(one.actions) for one in described(heartbeat_seconds=30, notify=None)}
-    assert silent == {CRASHED: 1, FAILED: 0, LATE: 0}
-    assert {automations[name].actions[0].block_document_id for name in (FAILED, LATE)} == {BLOCK}
-
-
 def test_no_notification_holds_the_name_of_a_run_which_may_be_a_question(automations):
     for name in (FAILED, LATE):
         (action,) = automations[name].actions
         assert "{{ flow_run.id }}" in action.body and "flow_run.name" not in action.subject + action.body
-
-
-def test_what_is_no_command_is_refused_with_those_there_are(capsys):
-    assert main([]) == main(["applie"]) == 2
-    assert capsys.readouterr().err.count("usage: python -m deployments.automations apply") == 2
 
 
 @pytest.mark.parametrize(

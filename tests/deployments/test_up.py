@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import shutil
 import signal
 import socket
@@ -28,28 +27,16 @@ END_SECONDS, CANCEL_SECONDS = 20.0, 15.0
 
 @pytest.fixture(scope="module")
 def up(library, tmp_path_factory):
-    """Everything up in a home with the corpus `small`, to which a folder of one page is to be read in by schedule."""
+    """Everything up in a home with the corpus `small`."""
     folder = tmp_path_factory.mktemp("up")
-    home = shutil.copytree(library, folder / "home")
-    (folder / "in").mkdir()
-    (folder / "in" / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
-    with brought_up(home, folder / "log", FLOWREADER_INGEST_PATHS=str(folder / "in")) as running:
+    with brought_up(shutil.copytree(library, folder / "home"), folder / "log") as running:
         yield running
 
 
 @pytest.mark.torture
 def test_the_address_is_shown_and_the_ui_is_there(up):
-    said = (
-        "ready: ingest/ingest, evolve/evolve, evaluate/evaluate, maintain/maintain, ask/ask\n"
-        f"questions: http://{up.environment['FLOWREADER_ASK_ADDRESS']}\n"
-        f"Prefect's UI: {up.api.removesuffix('/api')}\n"
-    )
-    assert said in up.said(), up.said()
-    home = up.environment["FLOWREADER_HOME"]
-    began = "starting the Prefect server ...\nstarting what answers questions and what serves the deployments ...\n"
-    assert up.said().startswith(f"starting, with the data in {home} ...\nread every hour: ") and began in up.said()
-    for name in ("the Prefect server", "what answers questions", "what serves the deployments"):
-        assert re.search(rf"^{name} is up after \d+ s$", up.said().partition(began)[2].partition(said)[0], re.MULTILINE), name
+    assert f"questions: http://{up.environment['FLOWREADER_ASK_ADDRESS']}\n" in up.said()
+    assert f"Prefect's UI: {up.api.removesuffix('/api')}\n" in up.said()
     assert "ExceptionGroup" not in up.said()
     with urllib.request.urlopen(up.api.removesuffix("/api"), timeout=30) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
@@ -63,24 +50,6 @@ def test_a_deployed_question_is_answered_with_its_page(up):
     assert (done["name"], done["state"]) == (TORQUE, "Completed")
     (answer,) = done["returned"]
     assert answer["status"] == "evidence" and answer_key(answer_from_json(answer)) in done["pages"]
-
-
-@pytest.mark.torture
-def test_a_deployed_ingest_reads_the_folder_that_the_environment_names(up):
-    declared = up.deployment("ingest/ingest")
-    assert [schedule["active"] for schedule in declared["schedules"]] == [True]
-    done = up.completed("ingest/ingest", {**declared["parameters"]["request"], "corpus": "tides"})
-    assert done["state"] == "Completed" and set(done["pages"]) == {
-        f"ingest-tides{one}" for one in ("", "-progress", "-lineage")
-    } | {"documents-tides"}
-
-
-@pytest.mark.torture
-def test_the_schedule_makes_runs(up):
-    # SQLAlchemy 2.1 breaks Prefect's scheduler and nothing else: no run would ever begin by itself.
-    deployment = up.deployment("ingest/ingest")["id"]
-    wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["SCHEDULED"]}}}}
-    wait_until(lambda: up.request("/flow_runs/filter", wanted), 90)
 
 
 @pytest.mark.torture

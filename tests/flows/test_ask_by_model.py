@@ -1,17 +1,23 @@
-"""Questions answered by a chat model behind a real socket: one flow, its gate, its bounds, and what may go wrong."""
+"""Questions answered by a chat model behind a real socket: one flow, its gate, its bounds, and what who waits hears meanwhile."""
 
 import io
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
+import pytest
 from PIL import Image
 
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.locations import artifacts_folder, calls_folder
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
+from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache, questions_owner
+from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribed
+from tasks.models.chat import stream
 from tasks.prompts.prompt import load_prompt
+from tasks.reading.model_calls import ModelContext
 from tests.asking_worlds import Passage, answer_at, at_context, lasting, run_of, written
 from tests.library import alone
 from tests.scripted_answers import (
@@ -25,6 +31,7 @@ from tests.scripted_answers import (
     passages_of,
     path_answer,
     read_by,
+    whole_answer,
 )
 
 SIMILAR = EdgeKind.SEMANTIC
@@ -219,3 +226,77 @@ def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home)
     assert answer.answer == "blue" and [(cited.quote, cited.modality) for cited in answer.citations] == [
         ("harbour chart 5 10 15", "figure")
     ]
+
+
+ANSWER = "It is 20 metres\u00a0deep \x1b[31mat\n\u202elow tide."
+LASTING = ("purpose", "item", "key", "prompt_hash", "input_tokens", "output_tokens", "attempts", "outcome", "error")
+CLEANED = "It is 20 metres deep [31mat low tide."
+
+
+def wordy(request):
+    found = Reader(DEPTHS).found(request)
+    return whole_answer(ANSWER, [found[0][1]])
+
+
+@pytest.fixture
+def looks_always(home, monkeypatch):
+    monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
+
+
+def heard_at(location, name, reader):
+    """Ask of a document of the world; return the answer, what was heard, and what is kept of the run and its replies."""
+    heard = []
+    with at_context(location) as context, subscribed(heard.append):
+        of_one = replace(context, scope=alone(name))
+        with read_by(of_one, reader, piece_length=5) as (place, _server):
+            answer = answer_at(place, QUESTION)
+    run = run_of(location)
+    calls = [entry for entry in run.of(EntryKind.CALL) if entry["answer_id"] == answer.answer_id]
+    steps = [(step.step, step.outputs, step.error) for step in run.steps() if step.subject == answer.answer_id]
+    lineage = steps, sorted(([entry[name] for name in LASTING] for entry in calls), key=str)
+    kept = {path.name: path.read_bytes() for path in calls_folder().rglob("*") if path.is_file()}
+    return answer, heard, (lineage, kept)
+
+
+def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, looks_always):
+    answer, heard, _ = heard_at(location, "pools", Reader(DEPTHS, instead={"WholeAnswer": wordy}))
+    (began,) = [event for event in heard if isinstance(event, QuestionBegan)]
+    followed = [event for event in heard if isinstance(event, Followed)]
+    assert {event.answer for event in followed} == {began.answer} == {answer.answer_id}
+    stages = [event for event in followed if isinstance(event, StageReached)]
+    words = [event.words for event in stages]
+    assert words[0] == "found 5 pages" and words[-1] == "putting together" and words.count("putting together") == 1
+    readings = [(event.done, event.of) for event in stages if event.words.startswith("reading")]
+    most = readings[0][1]
+    assert readings[: most + 1] == [(done, most) for done in range(most + 1)] and f"reading 5 of {most}" in words
+    assert (
+        words.index(f"reading {most} of {most}")
+        < next(place for place, said in enumerate(words) if said.startswith("checking 0 of "))
+        < words.index("looking again 0 of 2")
+    ), words
+    drafts = [event.text for event in followed if isinstance(event, DraftGrown)]
+    assert len(drafts) > 3 and drafts[-1] == answer.answer == CLEANED
+    assert all(later.startswith(earlier) for earlier, later in pairwise(drafts))
+    assert followed[-1] == DraftGrown(answer.answer_id, CLEANED)
+
+
+def test_rules_find_pages_and_draft_nothing(location, looks_always):
+    heard = []
+    with at_context(location) as context, subscribed(heard.append):
+        answer_at(context, QUESTION)
+    assert next(event.words for event in heard if isinstance(event, Followed)).startswith("found ")
+    assert not any(isinstance(event, DraftGrown) for event in heard)
+
+
+def test_answer_calls_and_replies_are_the_same_with_a_draft_and_without(location, looks_always, tmp_path, monkeypatch):
+    reader = Reader(DEPTHS, instead={"WholeAnswer": wordy})
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "with"))
+    answer, heard, left = heard_at(location, "pools", reader)
+    call = ModelContext.call
+    monkeypatch.setattr(ModelContext, "call", lambda *given, **more: call(*given, **{**more, "draft": ""}))
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "without"))
+    plain, plainly_heard, plainly_left = heard_at(location, "pools", reader)
+    assert any(isinstance(event, DraftGrown) for event in heard) > any(isinstance(event, DraftGrown) for event in plainly_heard)
+    assert lasting(answer) == lasting(plain) and left[0] == plainly_left[0]
+    assert left[1].keys() == plainly_left[1].keys() and left[1]
+    assert all(sorted(data.splitlines()) == sorted(plainly_left[1][name].splitlines()) for name, data in left[1].items())

@@ -68,14 +68,7 @@ class Run:
         with self._out.open("wb") as out, self._err.open("wb") as err:
             command = [sys.executable, "-m", *module, *map(str, arguments)]
             self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env=environment,
-                start_new_session=True,
-                # a test runner in the background ignores Ctrl-C, and so would what it starts
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True
             )
 
     def wait(self, seconds: float = LIMIT_SECONDS) -> int:

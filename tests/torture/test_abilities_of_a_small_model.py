@@ -1,14 +1,10 @@
 """A real small model, which sees nothing, is found out, and a question and an ingest go by words."""
 
-import pytest
-
 from storage.runs.replies import CallCache
 from tasks.models.chat.model import open_chat
 from tasks.models.checkup_of_servers import check_models
 from tasks.models.local import local_model, reachable
 from tasks.settings.models import ModelSettings
-
-pytestmark = pytest.mark.torture
 
 
 def test_a_small_model_is_found_to_read_little_and_to_see_nothing(home, tmp_path, monkeypatch):

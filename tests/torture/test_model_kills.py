@@ -9,8 +9,6 @@ from tests.chat_server import chat_server
 from tests.scripted_reader import reads_well
 from tests.torture.lab import PROMPT_SECONDS, check_oracle, copies, export, ingest
 
-pytestmark = pytest.mark.torture
-
 IN_FLIGHT = 3
 SETTINGS = f"""
 [reading.analysis]

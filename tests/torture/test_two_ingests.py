@@ -1,5 +1,7 @@
-"""Two ingests at once, and Ctrl-C."""
+"""Two ingests at once, Ctrl-C, and any order: what is published depends on the set of documents alone."""
 
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import pytest
 
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import read_holder
-from tests.torture.lab import PROMPT_SECONDS, check_oracle, ingest, location, sampled, seeded_home, settings_file
+from tests.torture.lab import NAME, PROMPT_SECONDS, Run, check_oracle, ingest, location, sampled, seeded_home, settings_file
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
@@ -126,4 +128,39 @@ def test_a_second_ctrl_c_ends_at_once(home, whole, server):
     assert time.monotonic() - began < PROMPT_SECONDS
     assert run.survivors() == []
     ingest(whole.documents, home=home, server=server).ended(0)
+    check_oracle(home, whole.export)
+
+
+@pytest.fixture
+def remembering(tmp_path, whole):
+    """A home that remembers the finished steps of every document, and has no corpus."""
+    home = seeded_home(tmp_path / "home", whole.home)
+    for part in ("steps", "artifacts"):
+        shutil.copytree(whole.home / part, home / part)
+    return home
+
+
+@pytest.mark.parametrize("seed", sampled((1, 2), 1))
+def test_one_by_one_in_any_order_gives_the_same(remembering, whole, server, seed):
+    documents = sorted(whole.documents.iterdir())
+    random.Random(seed).shuffle(documents)
+    for document in documents:
+        ingest(document, home=remembering, server=server).ended(0)
+    check_oracle(remembering, whole.export)
+
+
+def test_removed_and_read_again_gives_the_same(remembering, whole, server):
+    ingest(whole.documents, home=remembering, server=server).ended(0)
+    for name in ("paper.pdf", "budget.xlsx"):
+        Run("documents", "remove", name, "--corpus", NAME, "--now", "--json", home=remembering).ended(0)
+    ingest(whole.documents, home=remembering, server=server).ended(0)
+    check_oracle(remembering, whole.export)
+
+
+@pytest.mark.parametrize(
+    "work", sampled(({"documents_at_once": 1}, {"documents_at_once": 4, "publish_documents": 1, "parsers_at_once": 1}), 1)
+)
+def test_any_number_at_once_gives_the_same(tmp_path, whole, server, work):
+    home = seeded_home(tmp_path / "home", whole.home)
+    ingest(whole.documents, home=home, server=server, settings=settings_file(tmp_path, **work)).ended(0)
     check_oracle(home, whole.export)

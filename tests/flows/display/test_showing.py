@@ -1,17 +1,30 @@
-"""Output is for people or for programs, and a document's name is never markup."""
+"""Output is for people or for programs: an answer, how far it is, errors and settings; a document's name is never markup."""
 
-import json
+import io
+from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
-from flows.display.corpus_tables import corpus_json, show_corpus, show_findings, show_settings
+from flows.display.answer_tables import QUOTE_SHOWN, show_answer, show_answers
+from flows.display.corpus_tables import corpus_json, show_corpus, show_settings
+from flows.display.followed import WITHDRAWN, followed
 from flows.display.output import CommandError, Output
+from flows.display.progress import WorkMeter, step_shares
+from flows.display.progress import shown as progress_shown
 from storage.corpus.snapshot import open_for_reading
-from storage.errors import Finding
 from storage.locations import corpus_location
+from storage.records.answers import AnswerStatus
 from storage.records.documents import SkippedFile
+from tasks.events import DraftGrown, QueueSeen, StageReached, emit
+from tasks.finding.plan import DocumentWork
+from tasks.progress import Progress, report
 from tasks.settings.ask import AllSettings, load_settings, method_of
+from tasks.settings.ingest import ReadingSettings
 from tests.program import terminal
+from tests.storage.answer_worlds import answer, citation
+from tests.storage.answer_worlds import answer as an_answer
 
 
 def test_names_with_brackets_are_shown_as_they_are(capsys):
@@ -45,15 +58,6 @@ def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     Output(as_json=False).paragraph("one two three four five\n" + "six  " * 40, first="[1] ")
     assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
-
-
-def test_an_error_is_json_for_programs_and_words_for_people(capsys):
-    error = CommandError("it is wrong", "value", "mend it")
-    Output(as_json=True).error(error)
-    assert json.loads(capsys.readouterr().out) == {"error": {"what": "it is wrong", "value": "value", "remedy": "mend it"}}
-    Output(as_json=False).error(error)
-    said = capsys.readouterr()
-    assert not said.out and "it is wrong" in said.err and "mend it" in said.err
 
 
 def test_an_error_of_the_house_splits_into_what_and_remedy():
@@ -95,12 +99,6 @@ def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, 
     assert "\n.pdf" not in shown and len(listed["skipped"]) == 30
 
 
-def test_findings_come_with_their_remedy(capsys):
-    show_findings("small", [Finding("artifacts", "artifact ab is missing", "ingest it again")], Output(as_json=False))
-    shown = capsys.readouterr().out
-    assert "artifact ab is missing" in shown and "ingest it again" in shown and "1 finding" in shown
-
-
 def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, tmp_path):
     show_settings(AllSettings(), Output(as_json=False), method=False)
     lines = capsys.readouterr().out.splitlines()
@@ -111,8 +109,162 @@ def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, t
     assert load_settings(tmp_path / "all.toml", "paper") == method_of("paper"), "what users turn no preset sets"
 
 
-def test_the_method_is_shown_with_what_the_preset_makes_of_it(capsys):
-    show_settings(method_of("paper"), Output(as_json=False), method=True)
-    lines = capsys.readouterr().out.splitlines()
-    assert 'ask.routing.network = "paper"' in lines and "ask.score.damping = 0.85" in lines
-    assert not any(line.startswith("limits.memory_megabytes") for line in lines)
+PEOPLE = Output(as_json=False)
+PROGRAMS = Output(as_json=True)
+
+
+def shown(capsys, given, **more):
+    show_answer(given, PEOPLE, **{"with_question": False} | more)
+    return capsys.readouterr().out
+
+
+GOLDEN = """\
+Evidence found, not read by a model:
+[1] report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, heading of report
+    words of report
+[2] letter.pdf, page 2, heading of letter
+    words of letter
+evidence: of 9 passages 2 hold some of what is asked
+extractive
+answer c5f25f5a, 3 model calls, 0.50 s of work
+"""
+
+
+def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_places_and_why(capsys):
+    quotes = (replace(citation("report"), probability=0.618), replace(citation("letter"), box=None))
+    found = replace(answer("report", "letter"), answer="", status=AnswerStatus.EVIDENCE, citations=quotes)
+    found = replace(found, why="of 9 passages 2 hold some of what is asked")
+    assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
+
+
+def test_on_a_narrow_terminal_places_and_quotes_break_between_words_below_their_number(monkeypatch):
+    row = replace(
+        citation("report"),
+        section=("Annual Report 2024", "2 The year in numbers"),
+        quote="Table 1: Bolts and their torque | Joint: Blade root to hub | Bolt: M36",
+    )
+    with terminal(monkeypatch, 40) as lines:
+        show_answer(replace(answer("report"), citations=(row,)), PEOPLE, with_question=False)
+    at = lines.index("[1] report.pdf, page 2, box 0.10 0.20")
+    assert lines[at + 1 : at + 5] == [
+        "    0.90 0.33, Annual Report 2024 > 2",
+        "    The year in numbers",
+        "    Table 1: Bolts and their torque |",
+        "    Joint: Blade root to hub | Bolt: M36",
+    ]
+    assert max(map(len, lines)) <= 40
+
+
+def test_a_quote_as_long_as_a_page_is_cut(capsys):
+    long = replace(citation("report"), quote="cell | " * 1000)
+    lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
+    assert max(map(len, lines)) == QUOTE_SHOWN + 4 and any(line.endswith("…") for line in lines)
+
+
+def test_what_a_document_says_is_no_markup_and_no_command_to_the_terminal(capsys):
+    odd = replace(citation("report"), quote="[bold]red[/bold] \x1b[31m")
+    words = shown(capsys, replace(answer("report"), citations=(odd,)))
+    assert "[bold]red[/bold]" in words and "\x1b" not in words
+
+
+@pytest.mark.parametrize(
+    ("status", "shown_as"),
+    [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.EVIDENCE, "evidence"), (AnswerStatus.NOT_FOUND, "not_found")],
+)
+def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
+    show_answers("small", [replace(answer("report"), answer="", status=status)], PEOPLE)
+    assert f" {shown_as} " in capsys.readouterr().out
+
+
+def screen(*, terminal=True, as_json=False):
+    output = Output(as_json=as_json)
+    output.__dict__["side"] = Console(file=io.StringIO(), force_terminal=terminal, width=60, highlight=False)
+    return output
+
+
+def written(output):
+    return output.side.file.getvalue()
+
+
+def of(words):
+    return replace(an_answer("report"), answer=words)
+
+
+def test_the_line_says_how_far_it_is_then_the_draft_and_goes_before_the_answer():
+    output = screen()
+    with followed(output, 2) as aside:
+        emit(QueueSeen(3))
+        emit(StageReached("a", "found [3] pages"))
+        output.side._live_stack[-1].refresh()
+        emit(DraftGrown("a", "It is [bold]20 metres"))
+        output.side._live_stack[-1].refresh()
+        with aside(of("It is [bold]20 metres deep.")):
+            assert not output.side._live_stack
+            before = written(output)
+        assert before.endswith("\x1b[1A\x1b[2K") or "\x1b[2K" in before.rpartition("20 metres")[2]
+        output.side._live_stack[-1].refresh()
+        with aside(of("Another.")):
+            pass
+        assert not output.side._live_stack
+    shown = written(output)
+    assert "found [3] pages" in shown and "It is [bold]20 metres" in shown and WITHDRAWN not in shown
+    assert "1 of 2 questions answered, looking" in shown and "20 metres" not in shown.rpartition("questions answered")[2]
+    emit(StageReached("a", "later"))
+    assert written(output) == shown
+
+
+def test_a_draft_that_was_not_proven_is_withdrawn_in_words():
+    output = screen()
+    with followed(output, 1) as aside:
+        emit(DraftGrown("a", "It is 7 metres"))
+        with aside(of("")):
+            assert WITHDRAWN in written(output)
+
+
+def test_programs_and_files_are_shown_nothing():
+    for output in (screen(as_json=True), screen(terminal=False)):
+        with followed(output, 1) as aside:
+            emit(StageReached("a", "reading 1 of 2", 1, 2))
+            emit(DraftGrown("a", "It is"))
+            assert isinstance(aside(of("")), nullcontext)
+        assert written(output) == ""
+
+
+def work(letter, size=1_000_000):
+    return DocumentWork(letter * 64, "v", f"/in/{letter}.pdf", (f"/in/{letter}.pdf",), size, "")
+
+
+def test_shares_grow_with_the_steps_and_end_at_one():
+    meter = WorkMeter([work("a"), work("b")], ReadingSettings())
+    shares = [meter.share_done()]
+    for step in ("parse", "read-words", "structure", "analyze", "embed", "evolve", "done"):
+        meter.hear(Progress("a" * 64, step, 1, 3 if step == "done" else 1))
+        shares.append(meter.share_done())
+    assert shares == sorted(shares) and shares[0] == 0 and abs(shares[-1] - 0.5) < 1e-9
+    meter.hear(Progress("b" * 64, "done", 1, 4))
+    assert meter.share_done() == 1 and meter.pages == 7 and len(meter.finished) == 2
+
+
+@pytest.mark.parametrize("by", ["rules", "model"])
+@pytest.mark.parametrize("map_by", ["rules", "model"])
+@pytest.mark.parametrize("mode", ["lite", "model"])
+def test_whatever_a_model_does_the_steps_that_there_are_make_up_the_whole(by, map_by, mode):
+    if (by, mode) == ("rules", "model"):
+        return  # refused by the settings
+    reading = ReadingSettings.model_validate({"analysis": {"by": by, "map": map_by}, "evolution": {"mode": mode}})
+    assert ("write-map" in step_shares(reading)) == (map_by == "model")
+    meter = WorkMeter([work("a")], reading)
+    shares = []
+    for step in step_shares(reading):
+        meter.hear(Progress("a" * 64, step, 1, 1))
+        shares.append(meter.share_done())
+    assert shares == sorted(shares) and abs(shares[-1] - 1) < 1e-9
+
+
+def test_a_terminal_gets_bars_and_a_pipe_does_not():
+    for is_terminal in (True, False):
+        stream = io.StringIO()
+        console = Console(file=stream, force_terminal=is_terminal, width=120)
+        with progress_shown([work("a")], ReadingSettings(), console=console, quiet=False):
+            report("a" * 64, "parse", 1, 1)
+        assert ("\x1b[" in stream.getvalue()) is is_terminal
