@@ -27,10 +27,6 @@ OURS = "flowreader: "
 """The names of all of ours begin so, and nothing else is touched."""
 
 
-class AutomationError(ExpectedError):
-    """An automation cannot be applied; the message says which, and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What became of an automation: `made`, `changed`, `as it was`, `removed`, or why it was left out."""
@@ -43,7 +39,7 @@ def apply_automations() -> list[Applied]:
     """Make the server's automations those of the file; what is so already is left alone, and what was paused stays so.
 
     The runs' heartbeat is taken to be PREFECT_FLOWS_HEARTBEAT_FREQUENCY as it is here: a run that beats more rarely would be
-    marked as crashed while it works. Raise AutomationError where FLOWREADER_NOTIFY_BLOCK names no block.
+    marked as crashed while it works. Raise ExpectedError where FLOWREADER_NOTIFY_BLOCK names no block.
     """
     with get_client(sync_client=True) as client:
         notify = block_to_notify(client)
@@ -84,7 +80,7 @@ def block_to_notify(client: SyncPrefectClient) -> UUID | None:
     try:
         return client.read_block_document_by_name(name, kind, include_secrets=False).id
     except ObjectNotFound as error:
-        raise AutomationError(
+        raise ExpectedError(
             f"{NOTIFY_BLOCK} is {named!r}, and there is no such block; `prefect block ls` shows those there are, as TYPE/NAME"
         ) from error
 

@@ -51,10 +51,6 @@ ANSWERS = "what answers questions"
 VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
 
 
-class UpError(ExpectedError):
-    """Something that was to be up is not; the message names it, with its last lines and the remedy."""
-
-
 class _Stop(Exception):
     """SIGINT or SIGTERM came."""
 
@@ -131,18 +127,18 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
 
 
 def hold_home() -> None:
-    """Keep a second `up` away from this home as long as this process lives; raise UpError where there is a first.
+    """Keep a second `up` away from this home as long as this process lives; raise ExpectedError where there is a first.
 
     It would declare the deployments anew, with the folders that it knows of.
     """
     # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     if not taken(held):
-        raise UpError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
+        raise ExpectedError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
 
 
 def show_what_is_read() -> None:
-    """Show what is read by schedule; what is not there may come yet. Raise AddressError for what is no address."""
+    """Show what is read by schedule; what is not there may come yet. Raise RequestError for what is no address."""
     read, measured = named_input("ingest").get("paths", ()), named_input("evaluate").get("dataset")
     for how, path in (*(("read every hour", path) for path in read), *([("measured on Sundays", measured)] if measured else [])):
         there = is_address(path) or Path(path).exists()
@@ -150,20 +146,20 @@ def show_what_is_read() -> None:
 
 
 def require_free(port: str) -> None:
-    """Raise UpError where the port is no number, or taken."""
+    """Raise ExpectedError where the port is no number, or taken."""
     try:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((HOST, int(port)))
     except (OSError, ValueError, OverflowError) as error:
-        raise UpError(
+        raise ExpectedError(
             f"port {port!r} of {HOST} cannot be used ({error}); set PREFECT_SERVER_API_PORT to another one, or, "
             "where a Prefect server runs there already, PREFECT_API_URL to its address"
         ) from error
 
 
 def wait_until_ready(children: Sequence[Child]) -> list[str]:
-    """Return what each says when it is ready, and show that it is; raise UpError where one ends before, or takes too long."""
+    """Return what each says when it is ready, and show that it is; raise ExpectedError where one ends before, or takes too long."""
     began = spoke = time.monotonic()
     told: dict[str, str] = {}
     while waited_for := [child for child in children if child.name not in told]:
@@ -176,7 +172,7 @@ def wait_until_ready(children: Sequence[Child]) -> list[str]:
                 spoke = now
         if not ready and now - began > START_SECONDS:
             late = waited_for[0]
-            raise UpError(f"{late.name} was not ready in {START_SECONDS:.0f} s ({late.last_lines() or 'see above'})")
+            raise ExpectedError(f"{late.name} was not ready in {START_SECONDS:.0f} s ({late.last_lines() or 'see above'})")
         if now - spoke > SILENCE_SECONDS:
             _say(f"still starting after {now - began:.0f} s: {', '.join(child.name for child in waited_for)} ...")
             spoke = now
@@ -184,7 +180,7 @@ def wait_until_ready(children: Sequence[Child]) -> list[str]:
 
 
 def said(child: Child) -> str:
-    """Return what the child says when it is ready; raise UpError where it ended instead."""
+    """Return what the child says when it is ready; raise ExpectedError where it ended instead."""
     with child.ready:
         if line := child.ready.readline():
             return line.decode().rstrip("\n")
@@ -192,7 +188,7 @@ def said(child: Child) -> str:
 
 
 def watch(children: Sequence[Child]) -> None:
-    """Return never; raise UpError when a child ended."""
+    """Return never; raise ExpectedError when a child ended."""
     while True:
         # A signal that comes just before a wait without an end would be noticed with the next child that dies.
         time.sleep(POLL_SECONDS)
@@ -204,8 +200,8 @@ def watch(children: Sequence[Child]) -> None:
                     raise ended(child, child.process.returncode)
 
 
-def ended(child: Child, code: int) -> UpError:
-    return UpError(
+def ended(child: Child, code: int) -> ExpectedError:
+    return ExpectedError(
         f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'}); "
         "start it again, what is published stays"
     )

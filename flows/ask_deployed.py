@@ -20,11 +20,10 @@ from flows.display.output import CommandError
 from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
-from storage.runs.answers import UnknownAnswerError
 from tasks.asking.request import FILES, AskRequest, require_no_files
 from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
@@ -235,7 +234,7 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
     shown = []
     with suppress(UnknownCorpusError), open_for_reading(corpus_location(corpus)) as snapshot:
         for answer_id in answer_ids:
-            with suppress(UnknownAnswerError):
+            with suppress(UnknownError):
                 shown.append(snapshot.answer(answer_id))
     return shown
 

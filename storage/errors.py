@@ -10,6 +10,18 @@ class ExpectedError(Exception):
     """
 
 
+class RequestError(ExpectedError, ValueError):
+    """What is asked for, or set, cannot be; the message names the value and the remedy."""
+
+
+class UnknownError(ExpectedError, LookupError):
+    """Nothing is called so."""
+
+
+class AmbiguousError(ExpectedError, LookupError):
+    """Several things are called so; the message names some of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a check of a corpus found wrong."""

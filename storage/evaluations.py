@@ -17,7 +17,7 @@ import duckdb
 
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_other_versions
 from storage.codec import canonical_json, storable
-from storage.errors import ExpectedError
+from storage.errors import AmbiguousError, UnknownError
 from storage.lock import lock_file, taken
 from storage.records.evaluations import FIGURES, SCORED, Evaluation
 from storage.system import check_writable, full_disk_explained
@@ -32,14 +32,6 @@ NEAREST_SHOWN = 3
 
 BYTES_OF_A_VALUE = 64
 """A value takes fewer in the file and its write-ahead log together; an error about a full disk names it."""
-
-
-class UnknownEvaluationError(ExpectedError, LookupError):
-    """No evaluation has an id that begins so."""
-
-
-class AmbiguousEvaluationError(ExpectedError, LookupError):
-    """Several evaluations have an id that begins so."""
 
 
 def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
@@ -72,7 +64,7 @@ def list_evaluations(path: Path) -> list[Evaluation]:
 def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
     """Return the evaluation, whole, whose id is this or begins with these 6 or more characters.
 
-    Raise UnknownEvaluationError, naming the nearest, or AmbiguousEvaluationError, naming all, and as `list_evaluations` does.
+    Raise UnknownError, naming the nearest, or AmbiguousError, naming all, and as `list_evaluations` does.
     """
     if not path.exists():
         raise _unknown(run_prefix, ())
@@ -135,15 +127,15 @@ def _named(asked: str, run_ids: Sequence[str]) -> str:
         raise _unknown(asked, run_ids)
     if len(found) > 1:
         several = ", ".join(map(repr, sorted(found)))
-        raise AmbiguousEvaluationError(f"{asked!r} names {len(found)} evaluations: {several}; take more characters of the id")
+        raise AmbiguousError(f"{asked!r} names {len(found)} evaluations: {several}; take more characters of the id")
     return found[0]
 
 
-def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownEvaluationError:
+def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownError:
     beginnings: Mapping[str, str] = {run_id[: max(len(asked), SHORTEST_PREFIX)]: run_id for run_id in run_ids}
     near = difflib.get_close_matches(asked, beginnings, n=NEAREST_SHOWN, cutoff=0.0)
     shown = f"the nearest: {', '.join(repr(beginnings[each]) for each in near)}" if near else "none is kept yet"
-    return UnknownEvaluationError(f"no evaluation {asked!r}; name it by {SHORTEST_PREFIX} or more characters of its id ({shown})")
+    return UnknownError(f"no evaluation {asked!r}; name it by {SHORTEST_PREFIX} or more characters of its id ({shown})")
 
 
 @contextmanager

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 
 ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 """How people may begin an id."""
 LIKENESS = 0.5
 """From which share of common letters on a name may be a misspelling of another."""
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-class LocationError(ExpectedError, ValueError):
-    """A name or a folder that cannot be used; the message says why and what to do."""
 
 
 def home() -> Path:
@@ -167,9 +163,9 @@ def corpora_folder() -> Path:
 
 
 def corpus_location(name: str) -> CorpusLocation:
-    """Return where the corpus lies; raise LocationError where the name could leave the folder."""
+    """Return where the corpus lies; raise RequestError where the name could leave the folder."""
     if not CORPUS_NAME.fullmatch(name):
-        raise LocationError(
+        raise RequestError(
             f"corpus name {name!r} is not usable; take letters, digits, '.', '_' and '-', "
             "begin with a letter or digit, 64 characters at most"
         )

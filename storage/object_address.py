@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 
 SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
@@ -15,10 +15,6 @@ WITHOUT_CREDENTIALS = (
     "write s3://BUCKET/PREFIX/ alone, and give the credentials in the environment "
     "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in AWS's own files"
 )
-
-
-class AddressError(ExpectedError, ValueError):
-    """An address that names nothing, or that holds what no address may hold; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +52,17 @@ def is_address(source: str) -> bool:
 
 
 def store_address(source: str) -> StoreAddress:
-    """Return what `s3://BUCKET`, `s3://BUCKET/PREFIX/` or `s3://BUCKET/KEY` names; AddressError repeats no secret."""
+    """Return what `s3://BUCKET`, `s3://BUCKET/PREFIX/` or `s3://BUCKET/KEY` names; RequestError repeats no secret."""
     bucket, _, key = source.removeprefix(SCHEME).partition("/")
     if CREDENTIALS.match(source):
-        raise AddressError(f"an s3 address holds a user or a password; {WITHOUT_CREDENTIALS}")
+        raise RequestError(f"an s3 address holds a user or a password; {WITHOUT_CREDENTIALS}")
     if not bucket:
-        raise AddressError(f"{source!r} names no bucket; write s3://BUCKET/PREFIX/")
+        raise RequestError(f"{source!r} names no bucket; write s3://BUCKET/PREFIX/")
     return StoreAddress(bucket=bucket, key=key)
 
 
 def checked_source(source: str) -> str:
-    """Return the source, a path or an address, as it is; raise AddressError where it is an address that cannot be used."""
+    """Return the source, a path or an address, as it is; raise RequestError where it is an address that cannot be used."""
     if is_address(source):
         store_address(source)
     return source

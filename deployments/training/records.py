@@ -11,17 +11,13 @@ from pathlib import Path
 from flows.cli.arguments import USAGE_EXIT
 from flows.display.output import INTERRUPT_EXIT, STOPPED, CommandError, Output
 from storage.artifacts import write_durably
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 
 PICTURES, TABLE, PARTS = "pages", "triples.csv", ("train", "held_out")
 HELD_OUT = 0.1
 """Of the documents: how a rater does on one that it learned from says little."""
 FORMULA = ("=", "+", "-", "@")
 """So begins what a spreadsheet would run; a model, or a document through it, may write that."""
-
-
-class TrainingError(ExpectedError, ValueError):
-    """Triples that cannot be made, or not be learned from; the message names the thing, the value and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,7 @@ def read_triples(folder: Path, part: str) -> list[Triple]:
         lines = (folder / f"{part}.jsonl").read_text("utf-8").splitlines()
         return [triple for triple in (Triple(**json.loads(line)) for line in lines) if triple.id in kept]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise TrainingError(
+        raise RequestError(
             f"{str(folder)!r} holds no triples that can be read ({error}); make some with `python -m deployments.training.triples`"
         ) from error
 

@@ -8,8 +8,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from flows.display.output import Output
 from storage.corpus.transfer import Moved, Transferred, pull, push
+from storage.errors import RequestError
 from storage.locations import corpus_location
-from storage.object_address import SCHEME, AddressError, StoreAddress, is_address, store_address
+from storage.object_address import SCHEME, StoreAddress, is_address, store_address
 
 COLUMNS = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
@@ -27,7 +28,7 @@ def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
 
 def _address(given: str) -> StoreAddress:
     if not is_address(given):
-        raise AddressError(f"{given!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
+        raise RequestError(f"{given!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
     return store_address(given)
 
 

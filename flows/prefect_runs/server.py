@@ -65,10 +65,6 @@ QUEUES = ("EventsWorker", "APILogWorker")
 SET_PARENT_DEATH_SIGNAL = 1
 
 
-class PrefectServerError(ExpectedError):
-    """The temporary server did not come up; the message ends with its last words."""
-
-
 def prepare_environment() -> None:
     """Set what Prefect and LanceDB read at import: Prefect's folder inside ours, and that they keep quiet."""
     for name, value in QUIET.items():
@@ -90,7 +86,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     """Have a Prefect server: the configured one, else a temporary one for the time of the block.
 
     The temporary one starts at once, and PREFECT_API_URL names it; call what is yielded before running a flow: it waits
-    until the server answers and raises PrefectServerError where it never does.
+    until the server answers and raises ExpectedError where it never does.
     """
     prepare_environment()
     if server_is_configured():
@@ -137,16 +133,16 @@ def send_last_events() -> None:
 
 
 def require_configured_server(patience_seconds: float = 0.0) -> None:
-    """Raise PrefectServerError where no server is named, or the one that is does not answer, also when it is waited for."""
+    """Raise ExpectedError where no server is named, or the one that is does not answer, also when it is waited for."""
     from prefect.settings import get_current_settings
 
     address = get_current_settings().api.url
     if address is None:
-        raise PrefectServerError("no Prefect server is named; set PREFECT_API_URL to its address")
+        raise ExpectedError("no Prefect server is named; set PREFECT_API_URL to its address")
     deadline = time.monotonic() + patience_seconds
     while not answers(address, seconds=CONFIGURED_SECONDS):
         if time.monotonic() >= deadline:
-            raise PrefectServerError(
+            raise ExpectedError(
                 f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
             )
         time.sleep(POLL_SECONDS)
@@ -173,7 +169,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
         time.sleep(POLL_SECONDS)
     last_lines = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
     state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
-    raise PrefectServerError(
+    raise ExpectedError(
         f"the temporary Prefect server {state} ({' / '.join(last_lines) or 'it said nothing'}); "
         f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL"
     )

@@ -23,7 +23,7 @@ def address() -> tuple[str, int]:
 
 
 def check_question_settings() -> None:
-    """Raise CommandError or SettingsError where the query service could not begin now."""
+    """Raise CommandError or RequestError where the query service could not begin now."""
     # `ask --server` loads no settings.
     from tasks.settings.ask import load_settings
     from tasks.settings.environment import settings_file

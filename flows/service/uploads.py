@@ -52,7 +52,7 @@ async def keep_upload(
 
     `claim` is called before it is there.
 
-    Raise CommandError for a name that is no plain file name, LocationError for one that no corpus may have, TooLargeError beyond
+    Raise CommandError for a name that is no plain file name, RequestError for one that no corpus may have, TooLargeError beyond
     `limits.file_megabytes`, UploadsFullError beyond `limits.uploads_megabytes`, NoDocumentError, DiskFullError,
     NotWritableError, and whatever the stream raises: then nothing of it is left.
     """

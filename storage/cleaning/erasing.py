@@ -17,7 +17,7 @@ from storage.system import full_disk_explained
 
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
-    """Return every document whose words a kept answer holds; raise RunsDamagedError where a file cannot be read."""
+    """Return every document whose words a kept answer holds; raise ExpectedError where a file cannot be read."""
     with opened_runs(location.runs) as runs:
         runs.require_readable()
     return {document for answer in read_answers(location, present=()) for document in speaking(answer)}

@@ -112,7 +112,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     those words at once, and again, for those that were being given, when the last reader is gone. What models replied about it, and
     to questions of this corpus, is forgotten with them, and so is what evaluations asked it. Our copy of what lies in an object
     store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
-    Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
+    Raises UnknownDocumentError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
         document, embedder = _asked_for(snapshot, asked, now=now), snapshot.embedder

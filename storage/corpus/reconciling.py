@@ -29,10 +29,6 @@ from storage.records.documents import DocumentRecord, DocumentState, EmbedderIde
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
 
 
-class EmbedderMismatchError(ExpectedError):
-    """A corpus whose vectors another embedder made."""
-
-
 GRAPH_LOST = "its part of the graph was damaged; ingest its file again"
 
 
@@ -132,15 +128,15 @@ def restore_catalog(location: CorpusLocation, pointer: Current | None, messages:
 
 
 def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: EmbedderIdentity) -> None:
-    """Raise EmbedderMismatchError where the corpus was made by another embedder."""
+    """Raise ExpectedError where the corpus was made by another embedder."""
     if replace(held, texts=asked.texts) == asked != held:
         preset = "paper" if held.texts == "paper" else "default"
-        raise EmbedderMismatchError(
+        raise ExpectedError(
             f"corpus {location.name!r} was read in by the preset {preset!r}; "
             f"ingest with --preset {preset}, or into a new corpus with --corpus NAME"
         )
     if held != asked:
-        raise EmbedderMismatchError(
+        raise ExpectedError(
             f"corpus {location.name!r} was embedded by {held.key}, this run has {asked.key}; "
             f"set the embedder back, or ingest into a new corpus with --corpus NAME"
         )

@@ -19,7 +19,7 @@ from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import CurrentDamagedError, held, snapshot_path
 from storage.catalog.in_use import corpora_in
-from storage.errors import ExpectedError
+from storage.errors import AmbiguousError, ExpectedError
 from storage.graph.filters import Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.records.documents import (
@@ -56,10 +56,6 @@ class UnknownCorpusError(ExpectedError, LookupError):
 
 class UnknownDocumentError(ExpectedError, LookupError):
     """A name or an id that no document has."""
-
-
-class AmbiguousDocumentError(ExpectedError, LookupError):
-    """A name or an id that several documents have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +143,7 @@ class Snapshot:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
 
         Where none is, and a part of a name need not be `exact`, it is that whose name alone holds it, in any case.
-        Raise UnknownDocumentError where none is, AmbiguousDocumentError, naming them all, where several are.
+        Raise UnknownDocumentError where none is, AmbiguousError, naming them all, where several are.
         """
         prefix, part = asked if ID_PREFIX.fullmatch(asked) else None, asked.casefold().strip()
         names = {record: [path.rsplit("/", 1)[-1] for path in record.paths] for record in self.documents()}
@@ -164,7 +160,7 @@ class Snapshot:
         if len(found) > 1:
             several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found[:DOCUMENTS_NAMED])
             several += ", ..." if len(found) > DOCUMENTS_NAMED else ""
-            raise AmbiguousDocumentError(
+            raise AmbiguousError(
                 f"{asked!r} names {len(found)} documents: {several}; take one of these names, or more digits of the id"
             )
         return found[0]
@@ -272,7 +268,7 @@ class Snapshot:
     def passages_and_rows(self, ids: Sequence[str]) -> tuple[list[Passage], dict[str, tuple[TableRow, ...]]]:
         """Return what of the nodes is read for an answer, in the order asked, and the rows of those that are tables.
 
-        Raise UnknownNodeError where one is not in the snapshot.
+        Raise LookupError where one is not in the snapshot.
         """
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(self.view.rows_by_node, ids)

@@ -178,7 +178,7 @@ class CorpusWriter:
 def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wait_seconds: float) -> Iterator[CorpusWriter]:
     """Hold the corpus's lock, mend what a crash left and give the writer; a corpus that is not there is made.
 
-    Raise PulledError, CorpusBusyError, EmbedderMismatchError, StoreVersionError, NotWritableError or DiskFullError, each with its
+    Raise PulledError, CorpusBusyError, ExpectedError, StoreVersionError, NotWritableError or DiskFullError, each with its
     remedy.
     """
     require_own(location)

@@ -36,10 +36,6 @@ AGAINST = 128
 """Added to the kind of such a listing: it is a way for hops, not an arc."""
 
 
-class UnknownNodeError(LookupError):
-    """A node id that the snapshot does not hold."""
-
-
 @dataclass(frozen=True, slots=True)
 class Adjacency:
     """Nodes in the order of their rows in LanceDB (their position), and their arcs; kinds are positions in their enum.
@@ -71,11 +67,11 @@ class Adjacency:
         return hexadecimal(self.ids[positions])
 
     def positions_of(self, ids: Sequence[str]) -> IntArray:
-        """Return where the ids are; raise UnknownNodeError where one is not."""
+        """Return where the ids are; raise LookupError where one is not."""
         found = self.find(ids)
         if (found < 0).any():
             strange = ids[int(np.argmin(found))]
-            raise UnknownNodeError(f"node {strange[:12]!r} is not in this snapshot; ask again for what is there now")
+            raise LookupError(f"node {strange[:12]!r} is not in this snapshot; ask again for what is there now")
         return found
 
     def find(self, ids: Sequence[str]) -> IntArray:

@@ -16,10 +16,6 @@ Filter = NewType("Filter", str)
 HEXADECIMAL_ID = re.compile(r"[0-9a-f]{64}")
 
 
-class FilterError(ValueError):
-    """A value that must not stand in a filter."""
-
-
 class Column(StrEnum):
     """The columns that a filter may name."""
 
@@ -36,14 +32,14 @@ Value = str | int | Modality
 
 
 def literal(value: Value) -> str:
-    """Return the value as SQL; raise FilterError for all but 64 hexadecimal digits, an integer or a modality."""
+    """Return the value as SQL; raise ValueError for all but 64 hexadecimal digits, an integer or a modality."""
     if isinstance(value, Modality):
         return f"'{value.value}'"
     if type(value) is int:
         return str(value)
     if type(value) is str and HEXADECIMAL_ID.fullmatch(value):
         return f"'{value}'"
-    raise FilterError(f"{value!r} may not stand in a filter; take an id of 64 hexadecimal digits, an integer or a modality")
+    raise ValueError(f"{value!r} may not stand in a filter; take an id of 64 hexadecimal digits, an integer or a modality")
 
 
 def one_of(column: Column, values: Iterable[Value]) -> Filter:

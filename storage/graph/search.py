@@ -114,7 +114,7 @@ def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial
 
 
 def load_nodes(view: GraphView, ids: Collection[str], *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
-    """Return these nodes, each named once, and the arcs among them; raise UnknownNodeError where one is not there.
+    """Return these nodes, each named once, and the arcs among them; raise LookupError where one is not there.
 
     `columns` as in `load_scope`.
     """

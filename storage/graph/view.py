@@ -151,15 +151,15 @@ class GraphView:
         return made
 
     def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
-        """Return the nodes in the order asked; raise UnknownNodeError where one is not there."""
+        """Return the nodes in the order asked; raise LookupError where one is not there."""
         return self._records(Node, ids)
 
     def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
-        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError where one is not there."""
+        """Return what of the nodes is read for an answer, in the order asked; raise LookupError where one is not there."""
         return self._records(Passage, ids)
 
     def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
-        """Return the table rows of those of the nodes that have some; raise UnknownNodeError where a node is not there."""
+        """Return the table rows of those of the nodes that have some; raise LookupError where a node is not there."""
         positions = self.adjacency.positions_of(ids)
         tables = positions[self.adjacency.modalities[positions] == MODALITIES.index(Modality.TABLE)]
         if not len(tables):

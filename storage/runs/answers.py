@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from storage.catalog.removals import noted_removals
 from storage.codec import CodecError
-from storage.errors import ExpectedError
+from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
@@ -16,14 +16,6 @@ from storage.runs.views import Runs, opened_runs
 
 QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
-
-
-class UnknownAnswerError(ExpectedError, LookupError):
-    """An id that no answer has."""
-
-
-class AmbiguousAnswerError(ExpectedError, LookupError):
-    """The first digits of several answers' ids."""
 
 
 def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[Answer]:
@@ -47,7 +39,7 @@ def newest_answers(location: CorpusLocation, most: int, *, present: Collection[s
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer whose id begins with these 8 or more hexadecimal digits, as `read_answers` would.
 
-    Raise UnknownAnswerError where none is, AmbiguousAnswerError, naming them all, where several are.
+    Raise UnknownError where none is, AmbiguousError, naming them all, where several are.
     """
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
@@ -58,21 +50,21 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
                 runs.require_readable()
         found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
-        raise UnknownAnswerError(
+        raise UnknownError(
             f"no answer {asked_id!r} in corpus {location.name!r}; "
             "name it by 8 or more digits of its id, `flowreader answers list` shows all"
         )
     if len(found) > 1:
         several = ", ".join(f"{answer.answer_id[:16]} {answer.question[:QUESTION_SHOWN]!r}" for answer in found.values())
-        raise AmbiguousAnswerError(f"{asked_id!r} names {len(found)} answers: {several}; take more digits of the id")
+        raise AmbiguousError(f"{asked_id!r} names {len(found)} answers: {several}; take more digits of the id")
     return next(iter(found.values()))
 
 
 def answer_of_run(runs: Runs, location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
-    """Return the answer that the run kept, as `read_answers` would; raise UnknownAnswerError where it cannot be read."""
+    """Return the answer that the run kept, as `read_answers` would; raise UnknownError where it cannot be read."""
     for answer in _kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
         return answer
-    raise UnknownAnswerError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
+    raise UnknownError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
 
 
 def _kept_answers(
@@ -91,7 +83,7 @@ def _kept_answers(
 def answer_ids(location: CorpusLocation) -> set[str]:
     """Return the ids of all answers that are kept, also of those that this FlowReader cannot read.
 
-    Raise RunsDamagedError where a file cannot be read.
+    Raise ExpectedError where a file cannot be read.
     """
     with opened_runs(location.runs) as runs:
         runs.require_readable()

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.codec import canonical_json
+from storage.errors import ExpectedError
 from storage.memo import HEXADECIMAL
 from storage.records.evaluations import Asked
-from storage.runs.log import RunGoneError, append_lines
+from storage.runs.log import append_lines
 from storage.runs.replies import marked_line, read_marked
 from storage.system import full_disk_explained
 
@@ -25,7 +26,7 @@ class AskedQuestions:
     folder: Path
 
     def keep(self, arm: str, asked: Iterable[Asked]) -> None:
-        """Keep all of them in one write; raise DiskFullError where they do not fit, RunGoneError where the corpus is gone.
+        """Keep all of them in one write; raise DiskFullError where they do not fit, ExpectedError where the corpus is gone.
 
         Raise ValueError where the arm's name, or a key, is no hash.
         """
@@ -35,7 +36,7 @@ class AskedQuestions:
                 self.folder.mkdir(exist_ok=True)
                 append_lines(path, lines)
             except FileNotFoundError as error:
-                raise RunGoneError(
+                raise ExpectedError(
                     f"{str(self.folder)!r} is gone: its corpus was removed meanwhile; ingest the documents and evaluate again"
                 ) from error
 

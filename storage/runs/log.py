@@ -27,10 +27,6 @@ SURROGATE = "\\ud"
 """So begin the escapes of lone surrogates, which names of files may have and JSON may not, and of many other signs."""
 
 
-class RunGoneError(ExpectedError):
-    """A run's folder went, with its corpus, while the run went on."""
-
-
 class EntryKind(StrEnum):
     RUN = "run"
     PLAN = "plan"
@@ -101,7 +97,7 @@ class RunLog:
         self.append(EntryKind.END, {"run_id": run_id, "outcome": outcome, "snapshot": snapshot})
 
     def append(self, kind: EntryKind, entry: Mapping[str, Any]) -> None:
-        """Write one line; raise DiskFullError where it does not fit, RunGoneError where the corpus was removed meanwhile."""
+        """Write one line; raise DiskFullError where it does not fit, ExpectedError where the corpus was removed meanwhile."""
         number = next(self.sequence)
         line = entry_line({"sequence": number, "kind": kind.value, **entry})
         if number == 0:
@@ -117,7 +113,7 @@ class RunLog:
             try:
                 append_lines(self.path, lines)
             except FileNotFoundError as error:
-                raise RunGoneError(
+                raise ExpectedError(
                     f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile; ingest the documents again"
                 ) from error
 

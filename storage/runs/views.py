@@ -55,10 +55,6 @@ class RunEntries:
         return [StepRecord(**{name: entry[name] for name in names}) for entry in self.of(EntryKind.STEP)]
 
 
-class RunsDamagedError(ExpectedError):
-    """Files of runs that cannot be read."""
-
-
 @dataclass(frozen=True, slots=True)
 class Runs:
     """The views of a folder's runs. `ids` are those of all, the newest first; `unreadable` ones have a reason."""
@@ -70,21 +66,21 @@ class Runs:
     at_work: Collection[str] = ()
 
     def rows(self, query: str, **parameters: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; its parameters are `$name`. Raise RunsDamagedError where not even lines can be read."""
+        """Yield the rows of a query; its parameters are `$name`. Raise ExpectedError where not even lines can be read."""
         with self.connection.cursor() as own:
             try:
                 own.execute(query, parameters)
                 while rows := own.fetchmany(READ_AT_ONCE):
                     yield from rows
             except duckdb.Error as error:
-                raise RunsDamagedError(
+                raise ExpectedError(
                     f"the files of the runs in {str(self.folder)!r} cannot be read: {error}; move away the file that is damaged"
                 ) from error
 
     def require_readable(self) -> None:
-        """Raise RunsDamagedError where the system does not give a file: for what must know of all that was kept."""
+        """Raise ExpectedError where the system does not give a file: for what must know of all that was kept."""
         for run_id, reason in self.unreadable.items():
-            raise RunsDamagedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}; mend that, or move it away")
+            raise ExpectedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}; mend that, or move it away")
 
     def read(self, runs: str, lines: str = "true", **parameters: object) -> list[RunEntries]:
         """Return entries that meet a condition, of runs that meet one: both are SQL, over `entries`.

@@ -14,10 +14,6 @@ from tasks.settings.ask import AskSettings
 from tasks.step import workplace
 
 
-class CallBoundError(RuntimeError):
-    """More calls than a question may make: a fault of ours, and the run ends before it costs anything."""
-
-
 class Stage(Enum):
     """Where a question stands: each stage has calls of its own, and none is handed on."""
 
@@ -100,11 +96,11 @@ class CallBook:
         return None if self.deadline is None else self.began + DUTIES_SHARE * (self.deadline - self.began)
 
     def count(self, prompts: Iterable[str]) -> None:
-        """Count calls before they are made, once each however often their step is tried; raise CallBoundError where too many."""
+        """Count calls before they are made, once each however often their step is tried; raise RuntimeError where too many."""
         asked = self.asked[self.stage]
         asked.update(prompts)
         if len(asked) > self.bounds[self.stage]:
-            raise CallBoundError(
+            raise RuntimeError(
                 f"{len(asked)} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )

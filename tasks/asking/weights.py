@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
 
 from storage.artifacts import write_durably
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.records.documents import EmbedderIdentity
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.probability import Logistic
@@ -19,10 +19,6 @@ SHIPPED = Path(__file__).with_name("weights.json")
 VERSION = 1
 MOST_BYTES = 1_000_000
 FIT = "`flowreader evaluate fit DATASET` writes one"
-
-
-class WeightsError(ExpectedError, ValueError):
-    """A weights file that cannot be used; the message names what is wrong with it and the remedy."""
 
 
 class Record(BaseModel):
@@ -98,24 +94,24 @@ def shipped_weights() -> Weights:
 
 
 def read_weights(path: Path) -> Weights:
-    """Return the weights of a file; raise WeightsError where it cannot be read, is cut, of another version or not of numbers."""
+    """Return the weights of a file; raise RequestError where it cannot be read, is cut, of another version or not of numbers."""
     try:
         if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
-            raise WeightsError(f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes; {FIT}")
+            raise RequestError(f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes; {FIT}")
         found = json.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise WeightsError(f"the weights file {str(path)!r} cannot be read: {error.strerror}; {FIT}") from error
+        raise RequestError(f"the weights file {str(path)!r} cannot be read: {error.strerror}; {FIT}") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise WeightsError(f"the weights file {str(path)!r} is cut or no JSON ({error}); {FIT}") from error
+        raise RequestError(f"the weights file {str(path)!r} is cut or no JSON ({error}); {FIT}") from error
     version = found.get("version") if isinstance(found, dict) else None
     if version != VERSION:
-        raise WeightsError(f"the weights file {str(path)!r} is of version {str(version)[:20]}, {VERSION} is read here; {FIT}")
+        raise RequestError(f"the weights file {str(path)!r} is of version {str(version)[:20]}, {VERSION} is read here; {FIT}")
     try:
         return Weights.model_validate(found)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise WeightsError(
+        raise RequestError(
             f"the weights file {str(path)!r} is damaged: {place} {str(first['input'])[:40]!r}: {first['msg'].lower()}; {FIT}"
         ) from error
 
@@ -133,13 +129,13 @@ def model_of(embedder: EmbedderIdentity) -> str:
 def weights_of(path: str, embedder: EmbedderIdentity) -> Weights:
     """Return the weights of a file, those shipped where none is named.
 
-    Raise WeightsError where a user's file cannot be read, or is of another embedder: its probabilities would be none.
+    Raise RequestError where a user's file cannot be read, or is of another embedder: its probabilities would be none.
     """
     if not path:
         return shipped_weights()
     weights = read_weights(Path(path))
     if not weights.holds_for(embedder):
-        raise WeightsError(
+        raise RequestError(
             f"the weights file {path!r} was fitted with the embedder {weights.fitted.embedder!r}, this corpus has "
             f"{model_of(embedder)!r}; {FIT}"
         )

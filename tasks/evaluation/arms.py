@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.records.documents import identify
 from tasks.asking.deciding import deciding_settings
 from tasks.evaluation.scoring import BASELINE
@@ -82,23 +82,19 @@ class Arm:
         return identify(self.ingest.reading.deciding())
 
 
-class EvaluationError(ExpectedError, ValueError):
-    """An evaluation that cannot be made of what was asked for; the message names what is missing and the remedy."""
-
-
 OF_DOCUMENT, OF_CORPUS = "flow, own documents", "flow, all documents"
 """The arms of a fit, which has weights for either."""
 
 
 def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
-    """Return the arms, the reference first; raise EvaluationError for what the request's method cannot be measured by."""
+    """Return the arms, the reference first; raise RequestError for what the request's method cannot be measured by."""
     whole = request.scope == "corpus"
     if request.what in {"fit", "transfer"} and request.preset != "default":
-        raise EvaluationError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
+        raise RequestError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
     if request.what == "fit" and (rerank := request.settings.ask.rerank):
-        raise EvaluationError(f"no weights are fitted to the order of the reranker {rerank!r}; take ask.rerank out of the settings")
+        raise RequestError(f"no weights are fitted to the order of the reranker {rerank!r}; take ask.rerank out of the settings")
     if request.what == "transfer" and "flow" not in request.readers:
-        raise EvaluationError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
+        raise RequestError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
     if request.what == "ablations":
         return ablation_arms(request.settings, request.readers[0], request.only, whole=whole)
     if request.what == "fit":
@@ -117,11 +113,11 @@ def reader_arms(readers: Sequence[str], settings: AllSettings, *, whole: bool = 
 
 
 def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), *, whole: bool = False) -> tuple[Arm, ...]:
-    """Return the whole method first, then each ablation of it; raise EvaluationError where `only` names none."""
+    """Return the whole method first, then each ablation of it; raise RequestError where `only` names none."""
     changes = ablations_of(settings, reader)
     for part in only:
         if not any(part in name for name in changes):
-            raise EvaluationError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
+            raise RequestError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
     varied = {FULL: settings} | {name: changed(settings, change) for name, change in chosen.items()}
     return tuple(Arm(name, reader, of_arm.for_ingest(), of_arm.ask, whole) for name, of_arm in varied.items())

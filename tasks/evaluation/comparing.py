@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
-from tasks.evaluation.arms import RESAMPLES, EvaluationError
+from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
 from tasks.settings.base import dotted
 
@@ -50,18 +51,18 @@ class Difference:
 def compare(before: Evaluation, after: Evaluation) -> list[Change]:
     """Return how each metric moved under each arm that both evaluations have, in the order of the later one.
 
-    Differences are taken question by question and resampled by document. Raise EvaluationError where the questions are others, or
+    Differences are taken question by question and resampled by document. Raise RequestError where the questions are others, or
     no arm and metric was scored on the same question by both.
     """
     if before.benchmark_hash != after.benchmark_hash:
-        raise EvaluationError(
+        raise RequestError(
             f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
         )
     names = ["arm", "question_id", "metric"]
     both = after.scored.join(before.scored, on=names, suffix="_before", maintain_order="left")
     changes = [_change(part) for part in both.partition_by("arm", "metric", maintain_order=True)]
     if not changes:
-        raise EvaluationError(
+        raise RequestError(
             f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no question "
             "under the same arm and metric; evaluate again with the same arms"
         )

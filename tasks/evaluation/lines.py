@@ -10,10 +10,10 @@ import polars as pl
 
 from storage.artifacts import write_durably
 from storage.codec import storable
+from storage.errors import RequestError
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.evaluation.arms import EvaluationError
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged
 
@@ -26,14 +26,14 @@ Line = dict[str, Any]
 
 
 def check_out(path: str | None) -> None:
-    """Refuse, before the work, a file that cannot be written; raise EvaluationError."""
+    """Refuse, before the work, a file that cannot be written; raise RequestError."""
     if path is None:
         return
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise EvaluationError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
+        raise RequestError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
     if Path(path).is_dir():
-        raise EvaluationError(f"{path!r} is a folder; name a file")
+        raise RequestError(f"{path!r} is a folder; name a file")
 
 
 def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.errors import RequestError
 from storage.locations import corpus_location, evaluations_folder
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
@@ -16,7 +17,7 @@ from storage.runs.asked_questions import count_variants
 from tasks.asking.deciding import fitting_identity
 from tasks.asking.request import QuestionError, checked_questions
 from tasks.asking.weights import weights_of
-from tasks.evaluation.arms import Arm, EvaluationError, EvaluationRequest, arms_of
+from tasks.evaluation.arms import Arm, EvaluationRequest, arms_of
 from tasks.evaluation.asking import EvaluationContext
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import is_judgeable
@@ -95,14 +96,14 @@ class Results:
 
 
 def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
-    """Open the benchmark and lay out the arms; raise EvaluationError or BenchmarkError where there is nothing to measure."""
+    """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
     benchmark = _benchmark(request)
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
     if not measurable:
         wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
-        raise EvaluationError(
+        raise RequestError(
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}; "
             f"`flowreader evaluate {other}` needs none"
         )
@@ -110,7 +111,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
         try:
             checked_questions([question.text])
         except QuestionError as error:
-            raise EvaluationError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
+            raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
     fitted_on = None
     if request.what == "transfer":
         elsewhere = {"what": "retrieval", "dataset": request.fitted_on, "fitted_on": None, "readers": ("flow",), "corpus": None}
@@ -124,7 +125,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
 def _require_fittable(plan: EvaluationPlan) -> None:
     documents = set(map(document_of, plan.with_evidence))
     if len(documents) < FEWEST_DOCUMENTS:
-        raise EvaluationError(
+        raise RequestError(
             f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence pages are of "
             f"{len(documents)} document; take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}"
         )
@@ -139,7 +140,7 @@ def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestReque
     by_path = {file.path: file.document_id for file in found.found.files}
     refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
     if refused:
-        raise EvaluationError(
+        raise RequestError(
             f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
         )
     return (request if found.plan.work else None), {
@@ -212,7 +213,7 @@ def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
 
 
 def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
-    """Raise EvaluationError where documents are not in the snapshot as the arm wants them read: another wrote to it meanwhile."""
+    """Raise RequestError where documents are not in the snapshot as the arm wants them read: another wrote to it meanwhile."""
     if plan.request.what == "probe":
         return
     request = plan.reading(snapshot.location.name, arm)
@@ -222,7 +223,7 @@ def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
     versions = {record.id: record.version for record in documents}
     other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:
-        raise EvaluationError(
+        raise RequestError(
             f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated; "
             "evaluate again when nothing writes to it, or name another --corpus"
         )
@@ -239,7 +240,7 @@ def _ids_in(corpus: str) -> dict[str, str]:
 def _benchmark(request: EvaluationRequest) -> Benchmark:
     if request.what != "probe":
         if request.dataset is None:
-            raise EvaluationError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
+            raise RequestError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
         return open_benchmark(Path(request.dataset))
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
         return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT)

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from storage.corpus.snapshot import Snapshot
+from storage.errors import RequestError
 from storage.records.documents import DocumentRecord, DocumentState, identify
 from storage.records.evaluations import Benchmark, BenchmarkQuestion
 from tasks.algorithms.metrics.probes import pages_by_stem, probes_in, spread
-from tasks.evaluation.arms import EvaluationError
 
 PROBE_SEED = 1
 """The same corpus is probed by the same questions, so that two runs can be compared."""
@@ -30,17 +30,17 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Be
 
     A probe's evidence is the one page that holds all its words. That is known of the documents looked at: all of a corpus of up
     to `DOCUMENTS_READ` documents and `NODES_READ` nodes, as many of a larger one as fit, drawn by the hash of their ids; there
-    another document may hold the words too. Raise EvaluationError where no probe can be made.
+    another document may hold the words too. Raise RequestError where no probe can be made.
     """
     records = snapshot.documents()
     drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
-        raise EvaluationError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
+        raise RequestError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
     nodes = {name: snapshot.nodes(name) for name in drawn}
     pages = pages_by_stem(node for of_document in nodes.values() for node in of_document)
     every = [probe for name, of_document in nodes.items() for probe in probes_in(of_document, snapshot.rows(name), pages)]
     if not every:
-        raise EvaluationError(
+        raise RequestError(
             f"corpus {snapshot.location.name!r} makes no probe: no caption, table row or sentence of it has three telling "
             "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
         )

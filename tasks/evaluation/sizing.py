@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import polars as pl
 
+from storage.errors import RequestError
 from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, Figure
 from tasks.algorithms.arrays import IntArray
 from tasks.algorithms.flow.sizes import WEIGHED_PAGES
@@ -13,7 +14,7 @@ from tasks.algorithms.metrics.bootstrap import resampled_interval
 from tasks.algorithms.probability import FitError, Logistic, brier_score, calibration_error
 from tasks.asking.deciding import code_identity
 from tasks.asking.weights import VERSION, Provenance, ScopeWeights, Weights
-from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT, EvaluationError
+from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
 from tasks.evaluation.fitting import (
     FOLDS,
     SEEDS,
@@ -70,7 +71,7 @@ def examples_of(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Aske
 
 
 def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
-    """Return the weights of a fit with what they were fitted on; raise EvaluationError where nothing can be fitted."""
+    """Return the weights of a fit with what they were fitted on; raise RequestError where nothing can be fitted."""
     with _naming(plan):
         document, corpus = (_scope_weights(plan, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))
     provenance = Provenance(
@@ -96,7 +97,7 @@ def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWei
 
 
 def weights_of_flow(plan: EvaluationPlan, results: Results) -> Logistic:
-    """Return weights for the scope that was asked of; raise EvaluationError where nothing can be fitted."""
+    """Return weights for the scope that was asked of; raise RequestError where nothing can be fitted."""
     with _naming(plan):
         return fit_pages(examples_of(plan.with_evidence, results.asked["flow"]))
 
@@ -106,7 +107,7 @@ def _naming(plan: EvaluationPlan) -> Iterator[None]:
     try:
         yield
     except FitError as error:
-        raise EvaluationError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}") from error
+        raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}") from error
 
 
 def scored_sizes(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.records.documents import SkippedFile, SourceFile
 from storage.system import open_plain
 
@@ -22,10 +22,6 @@ SPECIAL = (
     (stat.S_ISCHR, "a device, not a document"),
     (stat.S_ISBLK, "a device, not a document"),
 )
-
-
-class DiscoveryError(ExpectedError, ValueError):
-    """A path given by the user is not there; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class Discovery:
 def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Discovery:
     """Find every regular file under the roots, in sorted order, and hash it.
 
-    Globs match the path below the root or the file's name. Raises DiscoveryError where a root does not exist.
+    Globs match the path below the root or the file's name. Raises RequestError where a root does not exist.
     """
     files: dict[str, SourceFile] = {}
     skipped: list[SkippedFile] = []
@@ -85,7 +81,7 @@ def _walk(root: Path) -> Iterator[tuple[str, str, str]]:
     # A root that the user named may itself be a link: it was meant.
     absolute = os.path.realpath(root)
     if not os.path.lexists(absolute):
-        raise DiscoveryError(f"{os.fspath(root)!r} does not exist; name a file or a folder of documents")
+        raise RequestError(f"{os.fspath(root)!r} does not exist; name a file or a folder of documents")
     if os.path.isdir(absolute):  # noqa: PTH112
         yield from _walk_folder(absolute, absolute)
         return

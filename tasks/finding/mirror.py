@@ -78,7 +78,7 @@ def discover_objects(
 ) -> Discovery:
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
-    Globs match the key below the address, or its last part. Raises AddressError, StoreError, DiskFullError or StoppedError; what
+    Globs match the key below the address, or its last part. Raises RequestError, StoreError, DiskFullError or StoppedError; what
     was fetched by then is kept.
     """
     found: dict[str, SourceFile | SkippedFile] = {}

@@ -11,10 +11,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import CurrentDamagedError
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
-from tasks.finding.files import Discovery, DiscoveryError, discover
+from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import Plan, displayed, plan_again, plan_reading
 from tasks.models.embedding.embedder import default_identity, second_identity
@@ -177,10 +178,10 @@ def read_passwords(path: str | None) -> Mapping[str, str]:
         lines = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise DiscoveryError(f"password file {path!r} cannot be read: {reason}; give a readable UTF-8 file") from error
+        raise RequestError(f"password file {path!r} cannot be read: {reason}; give a readable UTF-8 file") from error
     bare = [number for number, line in enumerate(lines, 1) if line and "\t" not in line]
     if len(bare) > 1:
-        raise DiscoveryError(
+        raise RequestError(
             f"password file {path!r}: lines {', '.join(map(str, bare))} have no tab; write NAME, a tab and PASSWORD, "
             "and at most one line with a password for all others"
         )

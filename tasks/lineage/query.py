@@ -18,7 +18,7 @@ import duckdb
 
 from storage.catalog.catalog import LOCKED_DOWN
 from storage.corpus.snapshot import unknown_corpus
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.locations import CorpusLocation
 from storage.runs.views import MEMORY, Runs, opened_runs
 from tasks.lineage.runs import KILLED, STILL_GOING
@@ -56,10 +56,6 @@ TABLES = {
 REMEDY = f"the tables are {', '.join(TABLES)}, and `flowreader lineage --sql 'DESCRIBE steps'` lists the columns of one"
 
 
-class LineageQueryError(ExpectedError):
-    """A query that cannot be answered: it is wrong, wants more than the tables, or needs more than it may."""
-
-
 @dataclass(frozen=True, slots=True)
 class QueryResult:
     """The rows that a query found; `unreadable` are runs whose files the system does not give, with the reason."""
@@ -70,7 +66,7 @@ class QueryResult:
 
 
 def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) -> QueryResult:
-    """Return what the query finds; raise LineageQueryError where it cannot be answered, UnknownCorpusError for no corpus."""
+    """Return what the query finds; raise RequestError where it cannot be answered, UnknownCorpusError for no corpus."""
     if not location.folder.is_dir():
         raise unknown_corpus(location)
     with opened_runs(location.runs) as runs, closing(duckdb.connect(config=SETTINGS)) as connection:
@@ -81,18 +77,16 @@ def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) 
             asked = connection.execute(f"FROM ({one_select(query)}\n)")
             names, rows = tuple(name for name, *_ in asked.description), asked.fetchmany(ROWS + 1)
         except duckdb.InterruptException as error:
-            raise LineageQueryError(
-                f"the query took more than {seconds} s; let it read fewer rows, and join by a column"
-            ) from error
+            raise RequestError(f"the query took more than {seconds} s; let it read fewer rows, and join by a column") from error
         except duckdb.Error as error:
-            raise LineageQueryError(f"the query cannot be run ({words_of(error)}); {REMEDY}") from error
+            raise RequestError(f"the query cannot be run ({words_of(error)}); {REMEDY}") from error
         except RuntimeError as error:
             # So DuckDB says that somebody pressed Ctrl-C.
             raise KeyboardInterrupt from error
         finally:
             timer.cancel()
     if len(rows) > ROWS:
-        raise LineageQueryError(f"the query finds more than {ROWS:,} rows; let it count or add up, or end it with LIMIT")
+        raise RequestError(f"the query finds more than {ROWS:,} rows; let it count or add up, or end it with LIMIT")
     return QueryResult(names, tuple(tuple(map(plain, row)) for row in rows), dict(runs.unreadable))
 
 
@@ -107,10 +101,10 @@ def copy_tables(runs: Runs, connection: duckdb.DuckDBPyConnection, query: str) -
 
 
 def one_select(query: str) -> str:
-    """Return the query without its end; raise LineageQueryError for what is not one SELECT. DESCRIBE and SHOW count as one."""
+    """Return the query without its end; raise RequestError for what is not one SELECT. DESCRIBE and SHOW count as one."""
     statements = duckdb.extract_statements(query.encode(errors="replace").decode())
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise LineageQueryError("the query is to be one SELECT; nothing can be changed, written or set here")
+        raise RequestError("the query is to be one SELECT; nothing can be changed, written or set here")
     return str(statements[0].query).rstrip("; \n")
 
 

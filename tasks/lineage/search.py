@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Literal
 
 from storage.corpus.snapshot import Snapshot
-from storage.errors import ExpectedError
+from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, nearest
 from storage.records.documents import DocumentRecord
 from storage.runs.answers import QUESTION_SHOWN
@@ -30,27 +30,19 @@ class Named:
     run_id: str = ""
 
 
-class UnknownLineageError(ExpectedError, LookupError):
-    """An id or a name that no answer, document or run has."""
-
-
-class AmbiguousLineageError(ExpectedError, LookupError):
-    """What names several answers, documents or runs."""
-
-
 def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     """Return what has this id, or begins with these digits (a run's 6 or more, else 8 or more), or the document of this file name.
 
     The files of the runs are looked through only where no published document and no run is meant.
-    Raise UnknownLineageError, or AmbiguousLineageError, either of which lists what there is.
+    Raise UnknownError, or AmbiguousError, either of which lists what there is.
     """
     meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
     found = {(each.kind, each.id): each for each in meant}
     if not found:
-        raise UnknownLineageError(_unknown(snapshot, runs, asked))
+        raise UnknownError(_unknown(snapshot, runs, asked))
     if len(found) > 1:
         several = ", ".join(f"{each.kind} {each.id[:16]}{each.detail}" for each in found.values())
-        raise AmbiguousLineageError(f"{asked!r} names {len(found)} things: {several}; take more digits of the id")
+        raise AmbiguousError(f"{asked!r} names {len(found)} things: {several}; take more digits of the id")
     return next(iter(found.values()))
 
 

@@ -34,7 +34,7 @@ UNPUBLISHED, UNNAMED_REMOVAL = "not published now", "a quoted document was remov
 def walk(snapshot: Snapshot, asked: str) -> Walk:
     """Walk the lineage of what these digits, or this file name, name.
 
-    Raise UnknownLineageError or AmbiguousLineageError, which list what there is. What cannot be read of a run's file is named.
+    Raise UnknownError or AmbiguousError, which list what there is. What cannot be read of a run's file is named.
     """
     with opened_sources(snapshot) as sources:
         named = find_named(snapshot, sources.runs, asked)

@@ -24,12 +24,8 @@ SETTING = "ask.rerank"
 CROSS, LATE = "cross-encoder", "late interaction"
 
 
-class RerankerError(EmbeddingError):
-    """A reranker that cannot be had; the message names it, what is wrong, and the remedy."""
-
-
 def kind_of_model(folder: Path, named: str) -> str:
-    """Return CROSS or LATE by what the folder's files say; raise RerankerError for another kind of model.
+    """Return CROSS or LATE by what the folder's files say; raise EmbeddingError for another kind of model.
 
     sentence-transformers would give any of them a head of random weights.
     """
@@ -39,7 +35,7 @@ def kind_of_model(folder: Path, named: str) -> str:
         return LATE
     if saved == "CrossEncoder" or (not saved and "ForSequenceClassification" in made):
         return CROSS
-    raise RerankerError(f'{named!r} is neither a cross-encoder nor a model of late interaction; set {SETTING} to one, or to ""')
+    raise EmbeddingError(f'{named!r} is neither a cross-encoder nor a model of late interaction; set {SETTING} to one, or to ""')
 
 
 def _read(config: Path) -> dict[str, Any]:
@@ -50,25 +46,25 @@ class Reranker:
     """The model in its process."""
 
     def __init__(self, named: str) -> None:
-        """Start the model of this name or folder; raise RerankerError where it is not on this machine."""
+        """Start the model of this name or folder; raise EmbeddingError where it is not on this machine."""
         try:
             folder = model_folder(named)
         except EmbeddingError as error:
             problem = str(error).replace("embedding model", "reranker").replace("FLOWREADER_EMBED_MODEL", SETTING)
-            raise RerankerError(problem) from error
+            raise EmbeddingError(problem) from error
         self._named = named
         kind, offline = kind_of_model(folder, named), {"HF_HUB_OFFLINE": "1"}
-        self._process = ModelProcess("tasks.models.reranker", str(folder), kind, failure=RerankerError, environment=offline)
+        self._process = ModelProcess("tasks.models.reranker", str(folder), kind, failure=EmbeddingError, environment=offline)
 
     def order(self, question: str, passages: Sequence[str]) -> IntArray:
-        """Return the places of the passages, the best first, equal ones in their order; raise RerankerError where that fails."""
+        """Return the places of the passages, the best first, equal ones in their order; raise EmbeddingError where that fails."""
         if not passages:
             return np.arange(0)
         request, seconds = [question, *passages], SECONDS_PER_TEXT * len(passages)
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         scores = np.frombuffer(reply or b"", np.float32)
         if len(scores) != len(passages) or not np.isfinite(scores).all():
-            raise RerankerError(f'reranker {self._named!r} gave no score for each passage; set {SETTING} to another, or to ""')
+            raise EmbeddingError(f'reranker {self._named!r} gave no score for each passage; set {SETTING} to another, or to ""')
         return np.argsort(-scores, kind="stable")
 
 

@@ -14,10 +14,6 @@ FOLDER = Path(__file__).parent
 MARK_DIGITS = 8
 
 
-class PromptError(ValueError):
-    """A prompt's slots and what they are filled with do not match: a fault of ours, never of a document."""
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The words of a file in tasks/prompts; `hash` is theirs and belongs into every key that they decide."""
@@ -27,14 +23,14 @@ class Prompt:
     hash: str
 
     def fill(self, **slots: str) -> str:
-        """Return the text with every slot filled; raise PromptError where one is missing or unknown.
+        """Return the text with every slot filled; raise ValueError where one is missing or unknown.
 
         What is filled in is not looked at for slots again.
         """
         template = Template(self.text)
         wanted = set(template.get_identifiers())
         if not template.is_valid() or wanted != slots.keys():
-            raise PromptError(f"prompt {self.name!r} has the slots {sorted(wanted)}, filled were {sorted(slots)}; mend the caller")
+            raise ValueError(f"prompt {self.name!r} has the slots {sorted(wanted)}, filled were {sorted(slots)}; mend the caller")
         return _encodable(template.substitute(slots)).strip()
 
 
@@ -72,12 +68,12 @@ def fence(pieces: Iterable[Piece], *, plain: bool = False) -> Fenced:
 
     The mark is drawn from the words themselves and stands in none of them: no document can close the fence or forge a heading.
     A plain one is a run of equal signs, one token: small models take a mark of digits for what the text is about.
-    Raises PromptError where a heading is more than one line.
+    Raises ValueError where a heading is more than one line.
     """
     shown = [Piece(piece.heading, _encodable(piece.text)) for piece in pieces]
     for piece in shown:
         if len(piece.heading.splitlines()) != 1:
-            raise PromptError(f"the heading {piece.heading!r} is not one line; mend the caller")
+            raise ValueError(f"the heading {piece.heading!r} is not one line; mend the caller")
     mark = _mark([piece.text for piece in shown], plain=plain)
     lines = [f"{mark} {piece.heading}\n{piece.text}" for piece in shown]
     return Fenced(mark, "\n".join([*lines, f"{mark} end"]))

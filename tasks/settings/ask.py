@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import ErrorDetails
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
@@ -263,10 +263,6 @@ PAPER: Mapping[str, Any] = {
 """What the paper does otherwise."""
 
 
-class SettingsError(ExpectedError, ValueError):
-    """A settings file that cannot be used; the message names the value and the remedy."""
-
-
 def method_of(preset: Preset) -> AllSettings:
     """Return the method of a preset, and every setting as it is unless a user turns it."""
     return changed(AllSettings(), PAPER if preset == "paper" else {})
@@ -287,7 +283,7 @@ def without_hurry(method: AllSettings) -> AllSettings:
 
 
 def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool = True) -> AllSettings:
-    """Return the settings of a TOML file, if any, over a preset; SettingsError where a name is unknown or a value out of bounds."""
+    """Return the settings of a TOML file, if any, over a preset; RequestError where a name is unknown or a value out of bounds."""
     try:
         given = tomllib.loads(path.read_text("utf-8")) if path else {}
         method = method_of(preset) if hurry else without_hurry(method_of(preset))
@@ -297,16 +293,16 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
             return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
         return settings
     except OSError as error:
-        raise SettingsError(
+        raise RequestError(
             f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
+        raise RequestError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
     except MethodError as error:
-        raise SettingsError(f"settings file {str(path)!r}: {error}") from error
+        raise RequestError(f"settings file {str(path)!r}: {error}") from error
     except ValidationError as error:
         wrong = ", ".join(map(_complaint, error.errors()))
-        raise SettingsError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
+        raise RequestError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
 
 
 def _complaint(found: ErrorDetails) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.records.steps import StepRecord
 from tasks import address as network_address
 from tasks.events import (
@@ -128,10 +128,6 @@ class Metrics:
             self._call_seconds.labels(call.purpose).observe(call.seconds)
 
 
-class MetricsError(ExpectedError, ValueError):
-    """The address that FLOWREADER_METRICS names is none."""
-
-
 def check_metrics_address() -> None:
     if address := os.environ.get(METRICS):
         host_and_port(address)
@@ -196,10 +192,10 @@ def as_text() -> Iterator[Callable[[], bytes]]:
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names; raise MetricsError where it is none of these."""
+    """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names; raise RequestError where it is none of these."""
     meant = network_address.host_and_port(address)
     if meant is None:
-        raise MetricsError(f"{METRICS} is {address!r}; give HOST:PORT or a port, such as {HOST}:9464")
+        raise RequestError(f"{METRICS} is {address!r}; give HOST:PORT or a port, such as {HOST}:9464")
     return meant[0] or HOST, meant[1]
 
 

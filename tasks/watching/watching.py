@@ -37,7 +37,7 @@ _opened = ExitStack()
 def watched() -> Iterator[None]:
     """Log and count the events inside the block, where the environment wants it; blocks within one another watch once.
 
-    Raises LogFileError or MetricsError where that cannot be done. A process that lives long has its life in one block.
+    Raises LogFileError or RequestError where that cannot be done. A process that lives long has its life in one block.
     """
     global _blocks
     with _lock:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from deployments.children import ROOT, descendants, end_all, start
-from deployments.up import UpError, wait_until_ready
+from deployments.up import wait_until_ready
+from storage.errors import ExpectedError
 
 PARENT = """
 import sys, time
@@ -116,5 +117,5 @@ def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch
 
 
 def test_a_child_that_ends_before_it_is_ready_is_an_error_with_its_last_lines(tmp_path):
-    with pytest.raises(UpError, match=r"^the parser ended with code 2, and everything with it \(.*arguments are required"):
+    with pytest.raises(ExpectedError, match=r"^the parser ended with code 2, and everything with it \(.*arguments are required"):
         wait_until_ready([start("the parser", "py_compile", log=tmp_path / "log")])

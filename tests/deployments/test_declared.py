@@ -13,7 +13,7 @@ import yaml
 from deployments.declared import DECLARATIONS, declared_deployments
 from deployments.named_inputs import EVALUATE_DATASET, INGEST_PATHS
 from flows.prefect_runs.server import answers
-from storage.object_address import AddressError
+from storage.errors import RequestError
 from tests.deployments.brought_up import environment_for
 from tests.listening import free_port
 
@@ -57,7 +57,7 @@ def test_an_address_among_the_folders_stays_as_it_is(served, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     named = served(**{INGEST_PATHS: "s3://data/in/:reports:s3://other:/data/papers"})["ingest"].parameters["request"]["paths"]
     assert named == ["s3://data/in/", str(tmp_path / "reports"), "s3://other", "/data/papers"]
-    with pytest.raises(AddressError, match="AWS_ACCESS_KEY_ID"):
+    with pytest.raises(RequestError, match="AWS_ACCESS_KEY_ID"):
         served(**{INGEST_PATHS: "s3://AKIA:hunter2@data/in/"})
 
 

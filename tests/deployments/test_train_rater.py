@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from deployments.training.records import TrainingError, Triple, write_triples
+from deployments.training.records import Triple, write_triples
 from deployments.training.train_rater import WEIGHTS, Recipe, main, open_pupil, prompt_of, reply_of, train
 from storage.artifacts import hash_bytes
+from storage.errors import RequestError
 from tasks.prompts.prompt import fence
 
 peft = pytest.importorskip("peft", reason="peft is not installed (the extra `train`), so that no adapter can be trained")
@@ -154,14 +155,14 @@ def test_a_model_that_sees_learns_from_the_page_as_a_picture_and_its_eyes_stay(s
     assert len({red, blue, none}) == 3, "what is shown makes a difference"
     found = losses(pupil, triples("red.png")[:4])
     assert all(map(math.isfinite, found)) and found[-1] < found[0]
-    with pytest.raises(TrainingError, match=r"triple 'id0' holds <\|image_pad\|> as a word; strike its line out"):
+    with pytest.raises(RequestError, match=r"triple 'id0' holds <\|image_pad\|> as a word; strike its line out"):
         pupil.loss(replace(triples("red.png")[0], text="see <|image_pad|>"))
 
 
 def test_a_loss_that_is_no_number_ends_it_by_the_triple(reading_model, tmp_path):
     pupil = open_pupil(str(reading_model), tmp_path, HURRIED)
     next(weights for weights in pupil.model.parameters() if weights.requires_grad).data.fill_(math.nan)
-    with pytest.raises(TrainingError, match=r"the loss of triple 'id\d' is nan at step 1"):
+    with pytest.raises(RequestError, match=r"the loss of triple 'id\d' is nan at step 1"):
         losses(pupil, triples())
 
 

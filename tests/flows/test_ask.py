@@ -17,10 +17,11 @@ import pytest
 from flows.ask import ask
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Modality
-from storage.runs.log import EntryKind, RunGoneError
+from storage.runs.log import EntryKind
 from tasks.asking.request import AskRequest, QuestionError
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.settings.readers import READERS
@@ -250,5 +251,5 @@ def test_a_corpus_that_is_deleted_meanwhile_is_named(own_home):
             shutil.rmtree(corpus_location("small").folder)
             return await anext(answers)
 
-    with pytest.raises(RunGoneError, match="its corpus was removed meanwhile; ingest the documents again"):
+    with pytest.raises(ExpectedError, match="its corpus was removed meanwhile; ingest the documents again"):
         asyncio.run(asking())

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from storage import evaluations
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, StoreVersionError
 from storage.codec import CodecError
-from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError, find_evaluation, keep_evaluation, list_evaluations
+from storage.errors import AmbiguousError, UnknownError
+from storage.evaluations import find_evaluation, keep_evaluation, list_evaluations
 from storage.records.evaluations import Figure
 from tests.storage.evaluation_worlds import evaluation, plain, scored
 
@@ -90,7 +91,7 @@ def test_the_beginning_of_an_id_names_its_evaluation(path):
         keep_evaluation(path, evaluation(run_id))
     assert find_evaluation(path, "abcxyz").run_id == "abcxyz-1"
     assert find_evaluation(path, "abcdef-1").run_id == "abcdef-1", "a whole id is never ambiguous"
-    with pytest.raises(AmbiguousEvaluationError, match="'abcdef' names 2 evaluations: 'abcdef-1', 'abcdef-12'; take more"):
+    with pytest.raises(AmbiguousError, match="'abcdef' names 2 evaluations: 'abcdef-1', 'abcdef-12'; take more"):
         find_evaluation(path, "abcdef")
 
 
@@ -98,13 +99,13 @@ def test_the_beginning_of_an_id_names_its_evaluation(path):
 def test_a_name_of_no_evaluation_is_refused_with_the_nearest(path, asked):
     for run_id in ("abcxyz-1", "abcdef-1", "ghijkl-1", "mnopqr-1"):
         keep_evaluation(path, evaluation(run_id))
-    with pytest.raises(UnknownEvaluationError, match=f"no evaluation '{asked}'; name it by 6 or more .*'abcxyz-1'") as error:
+    with pytest.raises(UnknownError, match=f"no evaluation '{asked}'; name it by 6 or more .*'abcxyz-1'") as error:
         find_evaluation(path, asked)
     assert str(error.value).count("-1'") == 3
 
 
 def test_the_error_names_it_where_no_evaluation_is_kept(path):
-    with pytest.raises(UnknownEvaluationError, match="none is kept yet"):
+    with pytest.raises(UnknownError, match="none is kept yet"):
         find_evaluation(path, "abcdef")
     assert not path.exists()
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.object_address import AddressError, StoreAddress, checked_source, is_address, store_address
+from storage.errors import RequestError
+from storage.object_address import StoreAddress, checked_source, is_address, store_address
 from tasks.finding.plan import displayed
 
 
@@ -17,7 +18,7 @@ def test_a_bucket_a_prefix_and_a_key_are_named():
 
 def test_credentials_in_an_address_are_refused_and_not_repeated():
     for address in ("s3://AKIA:hunter2@data/x", "s3://hunter2@data", "s3://AKIA:hunt/er2@data/x"):
-        with pytest.raises(AddressError, match="AWS_ACCESS_KEY_ID") as refused:
+        with pytest.raises(RequestError, match="AWS_ACCESS_KEY_ID") as refused:
             checked_source(address)
         assert "er2" not in str(refused.value)
     assert checked_source("s3://arn:aws:s3:eu-west-1:1:accesspoint:it/x").endswith("it/x")
@@ -27,7 +28,7 @@ def test_credentials_in_an_address_are_refused_and_not_repeated():
 
 def test_an_address_without_a_bucket_is_refused():
     for address in ("s3://", "s3:///key"):
-        with pytest.raises(AddressError, match="names no bucket"):
+        with pytest.raises(RequestError, match="names no bucket"):
             store_address(address)
 
 

@@ -11,9 +11,10 @@ import pytest
 from PIL import UnidentifiedImageError
 
 from storage import locations
+from storage.errors import RequestError
 from storage.graph.store import GraphDamagedError, damage_explained
 from storage.graph.tables import TableName
-from storage.locations import LocationError, corpus_location
+from storage.locations import corpus_location
 from storage.system import (
     DiskFullError,
     NotWritableError,
@@ -65,7 +66,7 @@ def test_everything_of_a_corpus_lies_in_its_folder(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "/etc", ".hidden", "a\n", "ä", "x" * 65])
 def test_a_name_that_could_leave_the_folder_is_refused(name):
-    with pytest.raises(LocationError, match="not usable"):
+    with pytest.raises(RequestError, match="not usable"):
         corpus_location(name)
 
 

@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from flows.display.output import CommandError
 from flows.service.received import refusal
 from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError
-from storage.corpus.snapshot import AmbiguousDocumentError
+from storage.errors import AmbiguousError
 from storage.lock import CorpusBusyError
-from storage.runs.answers import AmbiguousAnswerError
 from tasks.finding.plan import displayed
 
 PREFIX = "/api/v1"
@@ -131,8 +130,7 @@ async def once(request: Request, key: str | None, body: bytes, work: Callable[[]
 
 
 STATUS: Mapping[type[Exception], int] = {
-    AmbiguousAnswerError: 409,
-    AmbiguousDocumentError: 409,
+    AmbiguousError: 409,
     CorpusBusyError: 409,
     TooLargeError: 413,
     NoDocumentError: 415,

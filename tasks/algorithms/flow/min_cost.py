@@ -20,7 +20,7 @@ def min_cost_flow(network: FlowNetwork, *, demand: float) -> FloatArray:
     The paper's LP has no solution where the demand does not fit, which is the common case; here it is cut down to what fits.
 
     Where costs are below 0 the flow may also run in circles that pay. A demand F that is not finite or below 0 raises ValueError,
-    numbers too large for the solver FlowError.
+    numbers too large for the solver RuntimeError.
     """
     require_range(name="demand", values=demand, low=0.0, high=np.inf)
     arcs = solver_arcs(network)
@@ -65,7 +65,7 @@ class MaximumFlow:
 
 
 def max_flow(network: FlowNetwork) -> MaximumFlow:
-    """Find the greatest flow from supersource to supersink and its minimum cut; capacities too large raise FlowError."""
+    """Find the greatest flow from supersource to supersink and its minimum cut; capacities too large raise RuntimeError."""
     # 0.1 s of a cold start, and only questions that route pay it.
     from ortools.graph.python.max_flow import SimpleMaxFlow
 

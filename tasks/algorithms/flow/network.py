@@ -87,10 +87,6 @@ LARGEST_UNITS = 2.0**62
 """Beyond it the cast to int64 is not defined; the solvers refuse so large a number by name."""
 
 
-class FlowError(RuntimeError):
-    """A solver could not say how the flow runs."""
-
-
 @dataclass(frozen=True, slots=True)
 class SolverArcs:
     """The arcs that can carry something: their places in the network, ends and capacities in units, and where to begin and end.
@@ -134,9 +130,9 @@ def cost_units(costs: FloatArray) -> IntArray:
     return np.asarray(np.rint(np.clip(costs, -largest, largest) * UNITS_OF_COST), dtype=np.int64)
 
 
-def refused(*, solver: str, status: str, network: FlowNetwork) -> FlowError:
+def refused(*, solver: str, status: str, network: FlowNetwork) -> RuntimeError:
     """Return the error for a status other than OPTIMAL: reading a flow after one ends the process."""
-    return FlowError(
+    return RuntimeError(
         f"{solver} ended with {status} on {network.nodes} nodes and {len(network.tails)} arcs; "
         f"costs reach {np.abs(network.costs).max(initial=0.0):g} and capacities {network.capacities.max(initial=0.0):g}: "
         "scale them to about 1"

@@ -41,15 +41,11 @@ SHORT_CHARACTERS = 8
 """Strings of no more hold ids, of which each character may be a token."""
 
 
-class UnboundedFormError(TypeError):
-    """A form by which a reply may have no end: a fault of ours."""
-
-
 def largest_reply(form: type[BaseModel]) -> int:
     """Return how many tokens the longest value of a form takes: one for each of its signs, and for two characters of its strings.
 
     Words take a quarter of a token a character, digits and tables about a half; what takes more is cut, and asked once more. Raises
-    UnboundedFormError where a string, list or integer has no bound.
+    TypeError where a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
     return max(FEWEST_TOKENS, _largest(schema, schema.get("$defs", {}), form.__name__))
@@ -59,7 +55,7 @@ def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name not in definitions:
-            raise UnboundedFormError(f"{place} holds itself, without end")
+            raise TypeError(f"{place} holds itself, without end")
         return _largest(definitions[name], {key: definitions[key] for key in definitions if key != name}, place)
     if "anyOf" in schema:
         return max(_largest(choice, definitions, place) for choice in schema["anyOf"])
@@ -86,10 +82,10 @@ def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
             return NUMBER_CHARACTERS
         case "boolean" | "null":
             return len("false")
-    raise UnboundedFormError(f"{place} may be anything; give it a type with bounds")
+    raise TypeError(f"{place} may be anything; give it a type with bounds")
 
 
 def _bound(schema: Mapping[str, Any], name: str, place: str) -> Any:  # noqa: ANN401 - a number of JSON
     if name not in schema:
-        raise UnboundedFormError(f"{place} has no {name}; bound it, or a reply may have no end")
+        raise TypeError(f"{place} has no {name}; bound it, or a reply may have no end")
     return schema[name]

@@ -13,7 +13,8 @@ from deployments.children import descendants
 from flows.display.output import INTERRUPT_EXIT
 from flows.prefect_runs import server as prefect_environment
 from flows.prefect_runs.interruption import ended, ending_in_order
-from flows.prefect_runs.server import PrefectServerError, prefect_server, server_is_configured
+from flows.prefect_runs.server import prefect_server, server_is_configured
+from storage.errors import ExpectedError
 from tasks.models import process
 from tasks.progress import StoppedError, report, stop_requested
 from tests.kept_worlds import give_prefect_data
@@ -89,7 +90,7 @@ def test_prefects_folder_lies_in_ours(home, monkeypatch):
 def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server() as wait_until_ready:
+    with pytest.raises(ExpectedError, match="prefect server start"), prefect_server() as wait_until_ready:
         wait_until_ready()
 
 

@@ -16,7 +16,8 @@ from flows.display.output import CommandError
 from flows.service import ingests
 from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
 from storage.cleaning.owners import forget_uploads
-from storage.locations import LocationError, corpus_location, uploads_folder
+from storage.errors import RequestError
+from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentState
 from tests.flows.service.test_uploads import files, kept
 from tests.program import CORPUS
@@ -180,7 +181,7 @@ def test_only_what_was_uploaded_and_nobody_wants_is_tidied(own_home, monkeypatch
         assert mine.exists() and ingest.over.is_set()
 
     def damaged(_location):
-        raise LocationError("it is damaged")
+        raise RequestError("it is damaged")
 
     mine, outside = kept("mine.txt", b"a"), own_home / "outside.txt"
     outside.touch()

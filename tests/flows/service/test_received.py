@@ -10,7 +10,7 @@ from flows.display.output import CommandError
 from flows.service import tokens
 from flows.service.received import LARGEST_BODY, refusal
 from flows.service.tokens import TokenCheck
-from storage.locations import LocationError
+from storage.errors import RequestError
 from storage.system import DiskFullError
 from tasks.events import QuestionRefused, Refusal, subscribed
 from tasks.watching.json_log import logging_to
@@ -97,5 +97,5 @@ def test_an_unexpected_error_is_not_hidden():
         refusal(ZeroDivisionError(), of_question=True)
     assert refusal(CommandError("no"), of_question=True).status_code == 400
     assert refusal(QuestionStoppedError("no"), of_question=True).status_code == 503
-    assert refusal(LocationError("'x' is no name; take another"), of_question=True).status_code == 400
+    assert refusal(RequestError("'x' is no name; take another"), of_question=True).status_code == 400
     assert refusal(DiskFullError(28, "disk full at '/x'; make room"), of_question=True).status_code == 503

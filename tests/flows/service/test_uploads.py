@@ -15,9 +15,9 @@ from flows.service.listening import check_question_settings
 from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError, keep_upload
 from storage.artifacts import PARTIAL
 from storage.cleaning.owners import forget_uploads
-from storage.locations import LocationError, corpus_location, uploads_folder
+from storage.errors import RequestError
+from storage.locations import corpus_location, uploads_folder
 from storage.system import DiskFullError, NotWritableError
-from tasks.settings.ask import SettingsError
 from tests.waiting import files_below
 
 
@@ -121,12 +121,12 @@ def test_all_uploads_together_have_a_quota_that_those_that_come_in_count_for(hom
 
 def test_a_settings_file_of_the_service_that_cannot_be_used_is_named_as_it_begins(home, tmp_path, monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(tmp_path / "none.toml"))
-    with pytest.raises(SettingsError, match=r"none\.toml"):
+    with pytest.raises(RequestError, match=r"none\.toml"):
         check_question_settings()
 
 
 def test_what_is_cut_too_large_or_without_room_leaves_nothing(home, monkeypatch):
-    with pytest.raises(LocationError):
+    with pytest.raises(RequestError):
         kept("a.txt", b"a", corpus="../small")
     with pytest.raises(ConnectionError):
         kept("a.txt", b"a", error=ConnectionError("cut"))

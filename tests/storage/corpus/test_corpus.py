@@ -9,9 +9,9 @@ from storage.catalog import catalog
 from storage.corpus import writer as corpus
 from storage.corpus.doctor import examine
 from storage.corpus.export import export_document
-from storage.corpus.reconciling import EmbedderMismatchError
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import ExpectedError
 from storage.graph.checks import GraphError
 from storage.lock import LockLostError
 from storage.records.documents import DocumentState
@@ -164,7 +164,7 @@ def test_a_batch_that_contradicts_itself_is_refused_before_writing(kept, name):
 def test_another_embedder_or_preset_is_refused(place, other, words):
     with writing(place) as corpus:
         publish(corpus, REPORT)
-    with pytest.raises(EmbedderMismatchError, match=words), open_for_writing(place, embedder=other, wait_seconds=0):
+    with pytest.raises(ExpectedError, match=words), open_for_writing(place, embedder=other, wait_seconds=0):
         pass
     with writing(place) as corpus:
         assert (corpus.messages, len(corpus.documents())) == ((), 1)

@@ -7,13 +7,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from storage.corpus.snapshot import (
-    AmbiguousDocumentError,
-    UnknownCorpusError,
-    UnknownDocumentError,
-    open_for_reading,
-    remembered_embedder,
-)
+from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, remembered_embedder
+from storage.errors import AmbiguousError
 from storage.records.documents import DocumentState, EdgeKind, Modality
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
 
@@ -46,7 +41,7 @@ def test_a_document_is_found_by_the_beginning_of_its_id_or_by_its_name(snapshot)
 
 
 def test_two_documents_of_one_name_are_both_listed(snapshot):
-    with pytest.raises(AmbiguousDocumentError, match=f"names 2 documents: .*{LETTER.document_id[:16]}") as error:
+    with pytest.raises(AmbiguousError, match=f"names 2 documents: .*{LETTER.document_id[:16]}") as error:
         snapshot.find("same.pdf")
     assert REPORT.document_id[:16] in str(error.value)
 
@@ -56,7 +51,7 @@ def test_a_part_that_one_name_alone_has_is_enough_to_show_but_not_to_remove(snap
         assert snapshot.find(asked).id == REPORT.document_id
         with pytest.raises(UnknownDocumentError, match="its exact file name"):
             snapshot.find(asked, exact=True)
-    with pytest.raises(AmbiguousDocumentError, match=f"names 3 documents: .*{LETTER.document_id[:16]}"):
+    with pytest.raises(AmbiguousError, match=f"names 3 documents: .*{LETTER.document_id[:16]}"):
         snapshot.find(".pdf")
 
 

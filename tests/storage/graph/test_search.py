@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.corpus.snapshot import open_for_reading
-from storage.graph.adjacency import SYMMETRIC, UnknownNodeError
+from storage.graph.adjacency import SYMMETRIC
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.graph.search import (
     EVERYTHING,
@@ -134,7 +134,7 @@ def test_nodes_that_are_named_are_loaded_in_any_order_and_one_that_is_not_there_
     graph = load_nodes(snapshot.view, reversed(named), columns=TEXTS)
     assert list(graph.ids) == named and graph.initial_vectors is None
     assert len(graph.tails) == sum(edge.source in named and edge.target in named for edge in ALL_EDGES)
-    with pytest.raises(UnknownNodeError):
+    with pytest.raises(LookupError):
         load_nodes(snapshot.view, [*named, "0" * 64], columns=TEXTS)
 
 

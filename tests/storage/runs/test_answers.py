@@ -12,20 +12,11 @@ from hypothesis import strategies as st
 from storage.catalog.removals import note_removals
 from storage.cleaning.erasing import erase_quotes
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import AmbiguousError, UnknownError
 from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_from_json, answer_json
-from storage.runs.answers import (
-    AmbiguousAnswerError,
-    UnknownAnswerError,
-    answer_ids,
-    answer_of_run,
-    find_answer,
-    newest_answers,
-    read_answers,
-    removed_note,
-    without_words,
-)
+from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
@@ -90,7 +81,7 @@ def test_an_answer_that_cannot_be_read_does_not_hide_the_others(location):
 
 def test_where_nothing_was_asked_there_are_no_answers(location):
     assert read_answers(location, present=()) == []
-    with pytest.raises(UnknownAnswerError, match=r"'deadbeef' in corpus 'default'; .*answers list"):
+    with pytest.raises(UnknownError, match=r"'deadbeef' in corpus 'default'; .*answers list"):
         find_answer(location, "deadbeef", present=())
 
 
@@ -103,16 +94,14 @@ def test_an_answer_is_found_by_eight_digits_of_its_id(location):
 @pytest.mark.parametrize("asked", ["", "1234567", "xyzxyzxyz", "12345678 ", "../../etc"])
 def test_what_is_no_id_finds_nothing(location, asked):
     keep(location, answer("report"))
-    with pytest.raises(UnknownAnswerError, match="8 or more digits"):
+    with pytest.raises(UnknownError, match="8 or more digits"):
         find_answer(location, asked, present=())
 
 
 def test_ids_that_begin_alike_are_all_named(location):
     first, second = (replace(answer("report", question="why " * 50), answer_id="12345678" + digit * 56) for digit in "ab")
     keep(location, first, second)
-    with pytest.raises(
-        AmbiguousAnswerError, match=r"names 2 answers: 12345678aaaaaaaa 'why .*12345678bbbbbbbb.*more digits"
-    ) as told:
+    with pytest.raises(AmbiguousError, match=r"names 2 answers: 12345678aaaaaaaa 'why .*12345678bbbbbbbb.*more digits") as told:
         find_answer(location, "12345678", present=())
     assert len(str(told.value)) < 300
     assert find_answer(location, "12345678b", present=()) == second
@@ -203,7 +192,7 @@ def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     with opened_runs(location.runs) as runs:
         for kept in read_answers(location, present={REPORT}):
             assert answer_of_run(runs, location, kept.answer_id, run_id, present={REPORT}) == kept
-        with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
+        with pytest.raises(UnknownError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
             answer_of_run(runs, location, "f" * 64, run_id, present={REPORT})
 
 

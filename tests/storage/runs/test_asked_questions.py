@@ -1,9 +1,9 @@
 import pytest
 
+from storage.errors import ExpectedError
 from storage.records.documents import identify
 from storage.records.evaluations import Asked
 from storage.runs.asked_questions import AskedQuestions, count_variants
-from storage.runs.log import RunGoneError
 from storage.system import DiskFullError
 
 ARM, OTHER = identify("flow"), identify("top-k")
@@ -41,7 +41,7 @@ def test_a_forgotten_question_is_in_no_file_and_all_arms_begin_anew(questions):
 
 def test_a_corpus_that_was_removed_meanwhile_does_not_come_back(tmp_path):
     questions = AskedQuestions(tmp_path / "gone" / "evaluations")
-    with pytest.raises(RunGoneError, match="corpus was removed meanwhile; ingest the documents and evaluate again"):
+    with pytest.raises(ExpectedError, match="corpus was removed meanwhile; ingest the documents and evaluate again"):
         questions.keep(ARM, [asked("q1")])
     assert not (tmp_path / "gone").exists()
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from storage.errors import ExpectedError
 from storage.records.steps import StepRecord
-from storage.runs.log import RunGoneError, RunLog, is_cut
+from storage.runs.log import RunLog, is_cut
 from storage.runs.views import read_run
 from storage.system import DiskFullError
 from tests.storage.answer_worlds import asking_log
@@ -101,7 +102,7 @@ def test_a_run_does_not_bring_back_a_corpus_that_was_removed_meanwhile(tmp_path)
     log = asking_log(location, "r1")
     log.begin(run_id="r1", parameters={}, settings={}, code_version="1")
     shutil.rmtree(location.folder)
-    with pytest.raises(RunGoneError, match="removed meanwhile; ingest"):
+    with pytest.raises(ExpectedError, match="removed meanwhile; ingest"):
         log.answer({"answer_id": "a"})
     assert not location.folder.exists()
 

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.cleaning.erasing import documents_in_answers
+from storage.errors import ExpectedError
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import answer_ids, find_answer
 from storage.runs.at_work import at_work
 from storage.runs.log import EntryKind, RunLog, read_entry
-from storage.runs.views import RunEntries, RunsDamagedError, opened_runs, read_run
+from storage.runs.views import RunEntries, opened_runs, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered
 from tests.storage.runs.test_runs import STEP
 from tests.storage.worlds import corpus_in, document_id
@@ -149,7 +150,7 @@ def test_nothing_outside_the_folder_is_read_or_written(location):
     write_run(asking_log(location, "a"))
     with opened_runs(location.runs) as runs:
         for query in (f"FROM read_json('{location.folder}/*.json')", "SET enable_external_access = true"):
-            with pytest.raises(RunsDamagedError):
+            with pytest.raises(ExpectedError):
                 list(runs.rows(query))
 
 
@@ -178,7 +179,7 @@ def test_what_must_know_of_all_answers_is_refused_where_a_file_cannot_be_read(lo
     asking_log(location, "a").answer(answer_json(numbered(1, "report")[0]))
     (location.runs / "ask-b.jsonl").mkdir()
     for look in (answer_ids, documents_in_answers, partial(find_answer, asked_id="f" * 8, present=())):
-        with pytest.raises(RunsDamagedError, match=r"ask-b.jsonl cannot be read: Is a directory; mend that"):
+        with pytest.raises(ExpectedError, match=r"ask-b.jsonl cannot be read: Is a directory; mend that"):
             look(location)
 
 

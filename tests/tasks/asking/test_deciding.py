@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from storage.catalog.current import held, read_current, snapshot_path
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import EmbedderIdentity
 from tasks.algorithms.flow.sizes import FEATURES
@@ -23,7 +24,7 @@ from tasks.asking import deciding
 from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
 from tasks.asking.opening import opened_for_reading, warm_up_questions
-from tasks.asking.weights import SHIPPED, WeightsError, model_of, read_weights, shipped_weights, weights_of, write_weights
+from tasks.asking.weights import SHIPPED, model_of, read_weights, shipped_weights, weights_of, write_weights
 from tests.hung_corpus import HungCorpus
 
 
@@ -191,7 +192,7 @@ def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
 )
 def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, keys, value, words):
     changed(path, *keys, value=value)
-    with pytest.raises(WeightsError) as refused:
+    with pytest.raises(RequestError) as refused:
         weights_of(str(path), MINI)
     assert words in str(refused.value)
     assert repr(str(path)) in str(refused.value) and "`flowreader evaluate fit DATASET` writes one" in str(refused.value)
@@ -200,24 +201,24 @@ def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, ke
 @pytest.mark.parametrize("text", ["", "{", "\xff", "[" * 100_000])
 def test_a_file_that_is_cut_is_refused_by_name(path, text):
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(WeightsError, match=r"mine.json' is cut or no JSON"):
+    with pytest.raises(RequestError, match=r"mine.json' is cut or no JSON"):
         read_weights(path)
 
 
 def test_a_file_of_other_json_and_one_that_is_not_there_are_refused_by_name(path):
     path.write_text("[1]")
-    with pytest.raises(WeightsError, match="is of version None"):
+    with pytest.raises(RequestError, match="is of version None"):
         read_weights(path)
-    with pytest.raises(WeightsError, match="is none: no plain file of at most 1,000,000 bytes"):
+    with pytest.raises(RequestError, match="is none: no plain file of at most 1,000,000 bytes"):
         read_weights(path.parent)
     path.unlink()
-    with pytest.raises(WeightsError, match=r"mine.json' cannot be read: No such file"):
+    with pytest.raises(RequestError, match=r"mine.json' cannot be read: No such file"):
         read_weights(path)
 
 
 def test_a_users_file_of_another_embedder_is_refused_by_name(path):
     assert weights_of(str(path), MINI).fitted.dataset == "mine"
-    with pytest.raises(WeightsError) as refused:
+    with pytest.raises(RequestError) as refused:
         weights_of(str(path), OTHER)
     assert "'all-MiniLM-L6-v2/384', this corpus has 'multilingual-e5-small/384'" in str(refused.value)
 

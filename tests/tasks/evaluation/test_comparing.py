@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
-from tasks.evaluation.arms import RESAMPLES, EvaluationError
+from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.comparing import Difference, compare, what_else_differs
 from tasks.evaluation.scoring import SEED
 from tests.storage.evaluation_worlds import evaluation, scored
@@ -77,7 +78,7 @@ def test_only_arms_of_the_same_name_are_compared_in_the_order_of_the_later_evalu
 
 def test_other_questions_cannot_be_compared():
     before, after = (many(name, "flow", [1.0], ["a.pdf"], benchmark_hash=name[0] * 64) for name in ("before", "after"))
-    with pytest.raises(EvaluationError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked other questions"):
+    with pytest.raises(RequestError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked other questions"):
         compare(before, after)
 
 
@@ -91,7 +92,7 @@ def test_other_questions_cannot_be_compared():
     ],
 )
 def test_evaluations_that_share_nothing_cannot_be_compared(after):
-    with pytest.raises(EvaluationError, match=r"'before' \(arms 'flow'\) and 'after' \(arms .*\) scored no question"):
+    with pytest.raises(RequestError, match=r"'before' \(arms 'flow'\) and 'after' \(arms .*\) scored no question"):
         compare(evaluation("before", scored("flow", "q", "a.pdf", recall=1.0)), after)
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from storage.errors import RequestError
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.evaluation.arms import EvaluationError
 from tasks.evaluation.lines import check_out, write_lines
 from tasks.evaluation.plan import Results
 from tasks.evaluation.scoring import (
@@ -159,8 +159,8 @@ def test_answers_become_a_table_whatever_signs_they_hold(tmp_path):
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     check_out(None)
     check_out(str(tmp_path / "out.jsonl"))
-    with pytest.raises(EvaluationError, match=r"nowhere' does not exist; make it"):
+    with pytest.raises(RequestError, match=r"nowhere' does not exist; make it"):
         check_out(str(tmp_path / "nowhere" / "out.jsonl"))
-    with pytest.raises(EvaluationError, match="is a folder; name a file"):
+    with pytest.raises(RequestError, match="is a folder; name a file"):
         check_out(str(tmp_path))
     assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import RequestError
 from storage.locations import corpus_location
-from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations
+from tasks.evaluation.arms import FULL, EvaluationRequest, ablation_arms, ablations
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
 from tasks.settings.ask import PAPER, AllSettings, method_of
 from tasks.settings.base import changed, dotted
@@ -63,12 +64,12 @@ def test_a_benchmark_without_what_is_measured_is_refused_with_what_can_be(tmp_pa
     folder = small_benchmark(tmp_path / "d")
     lines = (folder / "questions.jsonl").read_text().splitlines()
     (folder / "questions.jsonl").write_text(lines[-1] + "\n")
-    with pytest.raises(EvaluationError, match=r"none of the 1 questions of 'd' has evidence pages; `flowreader evaluate answers`"):
+    with pytest.raises(RequestError, match=r"none of the 1 questions of 'd' has evidence pages; `flowreader evaluate answers`"):
         plan_of(folder)
 
 
 def test_a_measurement_without_a_dataset_is_refused():
-    with pytest.raises(EvaluationError, match="evaluate retrieval"):
+    with pytest.raises(RequestError, match="evaluate retrieval"):
         plan_evaluation(EvaluationRequest())
 
 
@@ -90,15 +91,15 @@ def test_nothing_is_fitted_to_one_document_or_for_the_paper(folder, tmp_path, as
     lines = (other / "questions.jsonl").read_text().splitlines()
     (other / "questions.jsonl").write_text("\n".join([lines[0], lines[-1]]) + "\n")
     fitted = {"fitted_on": str(other)} if asked["what"] == "transfer" else {}
-    with pytest.raises(EvaluationError, match=r"nothing can be fitted to 'alone': its 1 questions .* are of 1 document"):
+    with pytest.raises(RequestError, match=r"nothing can be fitted to 'alone': its 1 questions .* are of 1 document"):
         plan_of(folder if fitted else other, **asked, **fitted)
-    with pytest.raises(EvaluationError, match="preset 'paper' has no weights to fit; leave out --preset"):
+    with pytest.raises(RequestError, match="preset 'paper' has no weights to fit; leave out --preset"):
         plan_of(folder, **asked, **({"fitted_on": str(folder)} if fitted else {}), preset="paper")
 
 
 def test_nothing_is_fitted_to_the_order_of_a_reranker(folder):
     reranked = changed(AllSettings(), {"ask.rerank": "a-model"})
-    with pytest.raises(EvaluationError, match=r"order of the reranker 'a-model'; take ask\.rerank out of the settings"):
+    with pytest.raises(RequestError, match=r"order of the reranker 'a-model'; take ask\.rerank out of the settings"):
         plan_of(folder, what="fit", settings=reranked)
     assert plan_of(folder, settings=reranked).arms[0].ask.rerank == "a-model"
 
@@ -158,7 +159,7 @@ def test_a_question_that_cannot_be_asked_is_refused_by_its_id_before_anything_is
     folder = small_benchmark(
         tmp_path / "d", {"id": "odd", "document": CHEAP[0], "question": "???", "answer": "x", "evidence_pages": [1]}
     )
-    with pytest.raises(EvaluationError, match=r"question 'odd' of 'd': the question '\?\?\?' holds no word"):
+    with pytest.raises(RequestError, match=r"question 'odd' of 'd': the question '\?\?\?' holds no word"):
         plan_of(folder)
 
 
@@ -177,7 +178,7 @@ def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home,
     with open_for_reading(corpus_location("small")) as snapshot:
         require_read(plan, plan.arms[0], snapshot)
         require_read(probes, probes.arms[0], snapshot)
-        with pytest.raises(EvaluationError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
+        with pytest.raises(RequestError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
             require_read(other, other.arms[0], snapshot)
 
 
@@ -245,7 +246,7 @@ def test_what_is_set_already_is_no_ablation():
 
 def test_the_whole_method_comes_first_and_only_what_is_named_follows():
     assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["BM25 only", "OCR"])] == [FULL, "BM25 only", "without OCR"]
-    with pytest.raises(EvaluationError, match=r"'BM52'.*BM25 only"):
+    with pytest.raises(RequestError, match=r"'BM52'.*BM25 only"):
         ablation_arms(AllSettings(), "flow", ["BM52"])
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from storage.errors import RequestError
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.probability import FitError, Logistic, fit_logistic
-from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT, EvaluationError
+from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
 from tasks.evaluation.fitting import SEEDS, SIZES, Example, fit_pages, measure_sets, prices_of, weigh, weigh_out_of_fold
 from tasks.evaluation.plan import Results
 from tasks.evaluation.sizing import (
@@ -177,5 +178,5 @@ def test_a_file_of_weights_says_what_they_were_fitted_on():
 def test_nothing_is_fitted_where_every_page_holds_the_answer():
     plan = plan_by_hand(*MANY, what="fit")
     alike = {arm: {one.id: answered(one, [1]) for one in MANY} for arm in (OF_DOCUMENT, OF_CORPUS)}
-    with pytest.raises(EvaluationError, match="nothing can be fitted to 'reports': all 33 examples are alike"):
+    with pytest.raises(RequestError, match="nothing can be fitted to 'reports': all 33 examples are alike"):
         fitted_weights(plan, Results(alike))

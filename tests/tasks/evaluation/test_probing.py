@@ -5,10 +5,10 @@ import pytest
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import NodeKind
 from tasks.algorithms.text.stems import stems_in
-from tasks.evaluation.arms import EvaluationError
 from tasks.evaluation.probing import drawn_documents, make_probes, names_of
 from tests.asking_worlds import Passage, answers_to, published, written
 from tests.storage import worlds
@@ -89,14 +89,14 @@ def test_probes_bring_their_pages_back(in_asked_home):
 
 def test_a_corpus_that_says_too_little_makes_none_and_says_so(tmp_path):
     location = published(tmp_path, written("tiny", Passage("Too few words")))
-    with pytest.raises(EvaluationError, match=r"corpus 'default' makes no probe: .*; ingest longer documents"):
+    with pytest.raises(RequestError, match=r"corpus 'default' makes no probe: .*; ingest longer documents"):
         probes_in(location)
 
 
 def test_a_corpus_without_a_readable_document_makes_none_and_says_so(tmp_path):
     with open_for_writing(worlds.corpus_in(tmp_path), embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
         corpus.publish(graphs=[], records=[worlds.failed(HARBOUR)], cross_edges=[])
-    with pytest.raises(EvaluationError, match="'default' holds no document that can be read; ingest one"):
+    with pytest.raises(RequestError, match="'default' holds no document that can be read; ingest one"):
         probes_in(corpus.location)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.finding.files import DiscoveryError, discover
+from storage.errors import RequestError
+from tasks.finding.files import discover
 
 
 def names(found):
@@ -71,7 +72,7 @@ def test_globs_choose_by_path_or_name(tmp_path):
 
 
 def test_a_missing_root_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(DiscoveryError, match=r"nowhere.*does not exist"):
+    with pytest.raises(RequestError, match=r"nowhere.*does not exist"):
         discover([tmp_path / "nowhere"])
 
 

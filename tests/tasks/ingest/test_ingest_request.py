@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from storage.artifacts import hash_bytes
 from storage.catalog.current import snapshot_path
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity
-from tasks.finding.files import DiscoveryError
 from tasks.ingest.request import IngestRequest, embedder_for, look, read_passwords, survey, survey_for
 from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings
@@ -27,9 +27,9 @@ def test_passwords_are_by_name_or_for_all(tmp_path):
     assert read_passwords(str(path)) == {"a.pdf": "secret with spaces", "*": "for the rest"}
     assert read_passwords(None) == {}
     path.write_text("a.pdf secret\nb.pdf\tsecret\nc.pdf secret\n")
-    with pytest.raises(DiscoveryError, match="lines 1, 3 have no tab"):
+    with pytest.raises(RequestError, match="lines 1, 3 have no tab"):
         read_passwords(str(path))
-    with pytest.raises(DiscoveryError, match="nothing-here"):
+    with pytest.raises(RequestError, match="nothing-here"):
         read_passwords(str(tmp_path / "nothing-here"))
 
 

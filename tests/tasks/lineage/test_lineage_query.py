@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from flows.cli.main import main
+from storage.errors import RequestError
 from storage.runs.log import RunLog
-from tasks.lineage.query import TABLES, LineageQueryError, QueryResult, ask_runs
+from tasks.lineage.query import TABLES, QueryResult, ask_runs
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
@@ -85,7 +86,7 @@ def test_nothing_leads_out(location, tmp_path):
     attacks = [f"FROM {how.format(what)}" for how in READS for what in files]
     attacks += [how.format(tmp_path / "out") for how in OTHERS.replace("\n", "|").split("|")]
     for attack in attacks:
-        with pytest.raises(LineageQueryError):
+        with pytest.raises(RequestError):
             pytest.fail(f"{attack}: {rows(location, attack)}")
     assert duckdb.sql(attacks[0]) and frame.num_rows == 1 and not list(tmp_path.iterdir())
 
@@ -97,7 +98,7 @@ def test_times_lists_and_what_json_has_no_word_for_are_shown(location):
 
 def test_a_result_that_is_too_large_is_refused(location, monkeypatch):
     monkeypatch.setattr("tasks.lineage.query.ROWS", 100)
-    with pytest.raises(LineageQueryError, match="more than 100 rows; let it count"):
+    with pytest.raises(RequestError, match="more than 100 rows; let it count"):
         ask_runs(location, "FROM range(101)")
     assert len(rows(location, "FROM range(100)")) == 100
 
@@ -116,7 +117,7 @@ ENDLESS = "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000)
     ],
 )
 def test_what_takes_too_long_or_too_much_is_ended_and_errors_have_words(location, query, bounds, what):
-    with pytest.raises(LineageQueryError, match=what):
+    with pytest.raises(RequestError, match=what):
         ask_runs(location, query, **bounds)
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import AmbiguousError, UnknownError
 from storage.runs.log import RunLog
 from storage.runs.views import opened_runs
-from tasks.lineage.search import AmbiguousLineageError, UnknownLineageError, find_named
+from tasks.lineage.search import find_named
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
@@ -54,13 +55,13 @@ def test_what_is_named_by_a_file_name_or_the_beginning_of_an_id_is_found(snapsho
 def test_a_document_that_only_runs_or_answers_tell_of_is_found_by_its_id_and_by_no_name(snapshot, name):
     name_of = worlds.document_id(name)
     assert named_by(snapshot, name_of[:9]).id == name_of
-    with pytest.raises(UnknownLineageError):
+    with pytest.raises(UnknownError):
         named_by(snapshot, f"{name}.pdf")
 
 
 @pytest.mark.parametrize("asked", ["ffffffff", "report", "0123456", "1f2e3", "ask-", "..", "", "g" * 64, "f" * 65, "1f2e3d4c*"])
 def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
-    with pytest.raises(UnknownLineageError) as error:
+    with pytest.raises(UnknownError) as error:
         named_by(snapshot, asked)
     said = str(error.value)
     assert said.startswith(f"no answer, document or run {asked!r} in corpus 'default'") and said.count("; ") == 1
@@ -77,7 +78,7 @@ def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
     ],
 )
 def test_what_names_several_is_answered_with_all_of_them(snapshot, asked, several):
-    with pytest.raises(AmbiguousLineageError, match=f"'{asked}' names 2 things: .*; take more digits") as error:
+    with pytest.raises(AmbiguousError, match=f"'{asked}' names 2 things: .*; take more digits") as error:
         named_by(snapshot, asked)
     assert all(each in str(error.value) for each in several)
 
@@ -87,11 +88,11 @@ def test_where_nothing_is_the_error_says_so_and_long_lists_are_cut(tmp_path):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         for records, said in (((), "documents none, newest answers none, "), ("abcde", "'a.pdf', 'b.pdf', 'c.pdf' and 2 more, ")):
             corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in records])
-            with open_for_reading(location) as opened, pytest.raises(UnknownLineageError, match=said):
+            with open_for_reading(location) as opened, pytest.raises(UnknownError, match=said):
                 named_by(opened, "ffffffff")
 
 
 def test_what_an_evaluation_counts_by_is_no_document(snapshot):
     RunLog(snapshot.location.runs / "2222aaaa.jsonl").step(step("2222aaaa", "ask-batch", "e" * 64))
-    with pytest.raises(UnknownLineageError):
+    with pytest.raises(UnknownError):
         named_by(snapshot, "e" * 12)

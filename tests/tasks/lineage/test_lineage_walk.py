@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from flows.display.lineage_tables import walk_json
 from storage.cleaning.removing import remove_document
 from storage.corpus.writer import open_for_writing
+from storage.errors import UnknownError
 from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
-from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
-from tasks.lineage.search import UnknownLineageError
 from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
@@ -122,7 +121,7 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
     assert isinstance(of_gone, DocumentWalk) and [use["cited_pages"] for use in of_gone.answers] == [[2]]
     assert of_gone.document.readings[0].steps, "which run read it is no word of it"
     assert of_asking.parameters["documents_of_nothing_published"] == 1 == of_ingest.parameters["paths_of_nothing_published"]
-    with pytest.raises(UnknownLineageError):
+    with pytest.raises(UnknownError):
         walked(location, "paper.pdf")
 
 
@@ -135,7 +134,7 @@ def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
 def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
     path = location.runs / "ask-aa00bb.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"why": ', b'"wye": '))
-    with pytest.raises(UnknownAnswerError, match="cannot be read any more"):
+    with pytest.raises(UnknownError, match="cannot be read any more"):
         walked(location, answer("report", "paper").answer_id)
     assert len(walked(location, "report.pdf").answers) == 1
 

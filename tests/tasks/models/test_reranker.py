@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tasks.models.reranker import CROSS, LATE, Reranker, RerankerError, kind_of_model, open_reranker
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model, open_reranker
 from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 QUESTION, PASSAGES = "wind and tide", ["a blade", "the wind", "tide\udcff", "", "wind and tide and blade"]
@@ -62,16 +63,16 @@ def test_a_reranker_is_opened_once(rerankers):
 
 
 def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
-    with pytest.raises(RerankerError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
+    with pytest.raises(EmbeddingError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
         Reranker(str(rerankers / "tiny-bert"))
-    with pytest.raises(RerankerError, match=r"^reranker 'hub/none' is not on this machine; .*set ask\.rerank to a folder"):
+    with pytest.raises(EmbeddingError, match=r"^reranker 'hub/none' is not on this machine; .*set ask\.rerank to a folder"):
         Reranker("hub/none")
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["BertForSequenceClassification"]}))
     assert kind_of_model(tmp_path, "x") == CROSS
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["HF_ColBERT"]}))
     assert kind_of_model(tmp_path, "x") == LATE
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(RerankerError, match=r"is no model that sentence-transformers loads \(.*set ask\.rerank to another"):
+    with pytest.raises(EmbeddingError, match=r"is no model that sentence-transformers loads \(.*set ask\.rerank to another"):
         started(tmp_path).order("wind", ["blade"])
 
 
@@ -79,5 +80,5 @@ def test_scores_that_cannot_be_compared_are_refused(rerankers, monkeypatch):
     reranker = Reranker(str(rerankers / CROSS))
     for reply in (None, np.zeros(1, np.float32).tobytes(), np.array([1, np.nan], np.float32).tobytes()):
         monkeypatch.setattr(reranker._process, "ask", lambda *_, reply=reply, **__: reply)
-        with pytest.raises(RerankerError, match=r"gave no score for each passage; set ask\.rerank"):
+        with pytest.raises(EmbeddingError, match=r"gave no score for each passage; set ask\.rerank"):
             reranker.order("wind", ["blade", "tide"])

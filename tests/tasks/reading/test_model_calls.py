@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import NodeKind
-from tasks.asking.calls import CallBoundError
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import largest_reply
 from tasks.prompts.prompt import Piece, fence, load_prompt
@@ -56,7 +55,7 @@ def test_a_call_has_its_prompts_words_hash_and_name_and_documents_only_inside_th
 
 def test_calls_are_counted_before_they_are_made(context):
     with read_by(context, Reader({})) as (there, server), booked(there):
-        with pytest.raises(CallBoundError):
+        with pytest.raises(RuntimeError):
             there.reader.context.ask([keywords(there.reader.context, f"words {number}") for number in range(23)])
         assert server.calls == 0
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from storage.errors import RequestError
 from tasks.asking.deciding import deciding_settings
 from tasks.asking.request import AskRequest
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.request import EvolveRequest, IngestRequest
-from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, SettingsError, load_settings, method_of
+from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, load_settings, method_of
 from tasks.settings.base import dotted, leaves
 from tasks.settings.ingest import IngestSettings, ReadingSettings
 from tasks.settings.models import ModelSettings
@@ -114,13 +115,13 @@ def test_a_question_has_two_minutes_and_one_that_nobody_waits_for_as_long_as_its
     ],
 )
 def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, message):
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RequestError, match=message):
         load_settings(written(tmp_path, text))
 
 
 def test_every_wrong_field_is_named_at_once(tmp_path):
     text = '[ask.selection]\nread = 0\n[ask.reading]\nwords = "few"\nsinkz = 3\n[asks]\nx = 1\n'
-    with pytest.raises(SettingsError) as raised:
+    with pytest.raises(RequestError) as raised:
         load_settings(written(tmp_path, text))
     message = str(raised.value)
     assert "ask.selection.read = 0" in message and "ask.reading.words = 'few'" in message
@@ -135,7 +136,7 @@ def test_a_file_of_weights_lies_where_the_settings_do(tmp_path, monkeypatch):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(SettingsError, match=r"absent\.toml' cannot be read"):
+    with pytest.raises(RequestError, match=r"absent\.toml' cannot be read"):
         load_settings(tmp_path / "absent.toml")
 
 

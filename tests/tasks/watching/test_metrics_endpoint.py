@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from storage.errors import RequestError
 from tasks.events import QuestionRefused, QueueSeen, Refusal, emit
 from tasks.models.chat.errors import Outcome
 from tasks.watching.metrics_endpoint import (
     METRICS,
     SHARED_FOLDER,
     Metrics,
-    MetricsError,
     as_text,
     check_metrics_address,
     counting,
@@ -101,14 +101,14 @@ def test_an_address_is_checked_where_one_is_named(monkeypatch):
     monkeypatch.delenv(METRICS, raising=False)
     check_metrics_address()
     monkeypatch.setenv(METRICS, "nonsense")
-    with pytest.raises(MetricsError, match="'nonsense'"):
+    with pytest.raises(RequestError, match="'nonsense'"):
         check_metrics_address()
 
 
 def test_an_address_is_a_port_or_a_host_with_one():
     assert host_and_port("9464") == host_and_port(":9464") == ("127.0.0.1", 9464)
     assert host_and_port("[::1]:9464") == ("::1", 9464)
-    with pytest.raises(MetricsError, match="give HOST:PORT or a port"):
+    with pytest.raises(RequestError, match="give HOST:PORT or a port"):
         host_and_port("1:99999")
 
 

@@ -5,10 +5,11 @@ import urllib.request
 
 import pytest
 
+from storage.errors import RequestError
 from storage.records.answers import AnswerStatus
 from tasks.events import QuestionBegan, QueueSeen, emit, subscribed
 from tasks.watching.json_log import LogFileError
-from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
+from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER
 from tasks.watching.watching import flow_at_work, shown_in_prefect, watched, watched_question, watched_run
 from tests.listening import free_port
 from tests.tasks import event_worlds as worlds
@@ -61,7 +62,7 @@ def test_blocks_within_one_another_log_once_and_count_in_one_place(tmp_path, mon
 def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port):
     monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
     monkeypatch.setenv(METRICS, "nonsense")
-    with pytest.raises(MetricsError), watched():
+    with pytest.raises(RequestError), watched():
         pass
     monkeypatch.setenv(METRICS, str(port))
     with watched_run("r1", "small", lambda: "ended"):
