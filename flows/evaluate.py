@@ -28,6 +28,7 @@ from storage.locations import corpus_location, evaluations_file, home
 from storage.records.evaluations import Asked, Evaluation
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
+from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
 from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
@@ -54,7 +55,6 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.progress import StoppedError, report
 from tasks.reading.choice import chat_server_of, open_reader
-from tasks.watching.markdown import as_text
 
 ask_unkept = partial(answer_one, recorded=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
@@ -151,10 +151,12 @@ async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> N
     # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
     shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
     await acreate_markdown_artifact(
-        key=key, markdown="\n\n".join([evaluation_markdown(evaluation), *shown]), description=as_text(f"Evaluation of {measured}")
+        key=key,
+        markdown="\n\n".join([evaluation_markdown(evaluation), *shown]),
+        description=as_markdown(f"Evaluation of {measured}"),
     )
     questions = pl.format("{} ({})", "group", "questions").alias("questions")
     ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
     marked = pl.Series("metric", [metric + fitted_mark(evaluation, metric) for metric in evaluation.figures["metric"]], pl.String)
     rows = evaluation.figures.select("arm", questions, marked, *ends).to_dicts()
-    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_text(f"All figures of {measured}"))
+    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_markdown(f"All figures of {measured}"))

@@ -15,11 +15,11 @@ import polars as pl
 from pydantic import ValidationError
 
 from flows.ask import ask
-from storage.codec import storable
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import TableRow
+from storage.text import storable
 from tasks.asking.request import AskRequest, QuestionError
 from tasks.settings.environment import check_environment
 

@@ -16,11 +16,12 @@ from pathlib import Path
 import duckdb
 
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_other_versions
-from storage.codec import canonical_json, storable
+from storage.codec import canonical_json
 from storage.errors import AmbiguousError, UnknownError
 from storage.lock import lock_file, taken
 from storage.records.evaluations import FIGURES, SCORED, Evaluation
 from storage.system import check_writable, full_disk_explained
+from storage.text import storable
 
 SCHEMA_VERSION = 1
 

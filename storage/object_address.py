@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from storage.errors import RequestError
+from storage.text import escaped
 
 SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
@@ -69,5 +70,4 @@ def checked_source(source: str) -> str:
 
 
 def _printable(text: str) -> str:
-    doubled = text.replace("\\", "\\\\")
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in doubled)
+    return escaped(text.replace("\\", "\\\\"))

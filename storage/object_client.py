@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
-from storage.codec import without_sign_in
 from storage.errors import ExpectedError
 from storage.object_address import StoreAddress
+from storage.text import without_sign_in
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 20.0
 """For a connection, and between two signs of life on one; to delete a thousand objects takes a busy store some seconds."""

@@ -53,7 +53,7 @@ storage.artifacts
 storage.object_client storage.object_copies
 storage.codec storage.locations
 storage.lock storage.object_address storage.system storage.records
-storage.errors
+storage.errors storage.text
 """
 """The rooms, the highest first. A room imports what stands on lower lines, and itself."""
 RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in line.split()}

@@ -22,7 +22,7 @@ from storage.catalog.current import pulled_from
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings

@@ -19,6 +19,7 @@ from flows.display.progress import LINE_SECONDS, every
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file, evaluations_folder
 from storage.records.evaluations import Evaluation
+from storage.text import minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
 
@@ -124,7 +125,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
     elif evaluations:
         rows = []
         for one in evaluations:
-            started = one.started[:16].replace("T", " ")
+            started = minute(one.started)
             rows.append((one.run_id[:SHOWN_DIGITS], started, one.what, one.benchmark, one.scope, _few(_arms(one))))
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
     else:

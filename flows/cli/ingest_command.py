@@ -18,8 +18,8 @@ from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.system import check_writable
+from storage.text import displayed
 from tasks.finding.mirror import Ahead
-from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of

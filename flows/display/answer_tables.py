@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from flows.display.output import Output
-from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
+from storage.text import minute, shortened
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, was_withheld, words_of
 from tasks.routing.way import way_lines
 
@@ -53,7 +53,7 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
         output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
         return
     rows = [
-        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], state(answer), shortened(answer.question, QUESTION_SHOWN))
+        (answer.answer_id[:8], minute(answer.asked), state(answer), shortened(answer.question, QUESTION_SHOWN))
         for answer in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)

@@ -16,7 +16,7 @@ from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_readi
 from storage.errors import Finding
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, Modality, Node, Page, Passage, SkippedFile
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves

@@ -9,12 +9,13 @@ import polars as pl
 
 from flows.display.output import Output
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
+from storage.text import minute
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.refusal import FEATURES as REFUSAL
 from tasks.asking.weights import Weights
 from tasks.evaluation.comparing import Change, Difference
 from tasks.evaluation.figures import FEWEST_DOCUMENTS
-from tasks.evaluation.tables import evaluation_page, minute
+from tasks.evaluation.tables import evaluation_page
 from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
 
 WANTED = "recall@5"
@@ -93,7 +94,9 @@ def compare_json(
 def show_changes(
     before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
 ) -> None:
-    output.line(f"{before.run_id[:8]} ({minute(before)}) -> {after.run_id[:8]} ({minute(after)}), {after.benchmark}")
+    output.line(
+        f"{before.run_id[:8]} ({minute(before.started)}) -> {after.run_id[:8]} ({minute(after.started)}), {after.benchmark}"
+    )
     moved = [change for change in changes if change.difference or change.low or change.high]
     if moved:
         columns = ("arm", "metric", "before", "after", "difference (95 %)", "")

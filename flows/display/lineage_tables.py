@@ -19,18 +19,17 @@ from flows.display.lineage_wording import (
 )
 from flows.display.output import Output
 from flows.display.query_table import show_result
-from storage.codec import adapter, shortened
+from storage.codec import adapter
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answer_json import writable
-from tasks.finding.plan import displayed
+from storage.text import as_markdown, displayed, shortened
 from tasks.lineage.query import ask_runs
 from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
 from tasks.lineage.runs import sum_of_calls, sum_of_steps, when
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
 from tasks.routing.way import way_lines
-from tasks.watching.markdown import as_text
 
 SHOWN = 10
 """Answers, documents and runs in a list, at most: --json has all."""
@@ -79,7 +78,7 @@ def markdown_of(lines: Iterable[Line]) -> str:
     shown = []
     for level, text, style in lines:
         heading = "## " if style == "bold" else ""
-        shown.append(f"{'  ' * (level - 1)}- {as_text(text)}" if level else f"\n{heading}{as_text(text)}\n")
+        shown.append(f"{'  ' * (level - 1)}- {as_markdown(text)}" if level else f"\n{heading}{as_markdown(text)}\n")
     return "\n".join(shown).strip() + "\n"
 
 

@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Any
 
 from flows.display.corpus_tables import counting
-from storage.codec import shortened
 from storage.records.documents import Box
+from storage.text import shortened
 from tasks.lineage.records import (
     MAKES_DOCUMENTS,
     Damage,

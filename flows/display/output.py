@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from storage.errors import ExpectedError
+from storage.text import escaped
 
 QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)+'|"(?=[^"]*')(?:[^"\\]|\\.)+")(?!\w)""")
 """A value as `repr` writes it: what stands in it is no part of the sentence."""
@@ -108,7 +109,7 @@ class Output:
 
 def printable(text: str) -> str:
     """Return the text without what a terminal would obey: a document's title may hold escape sequences."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text)
+    return escaped(text, keep="\n")
 
 
 def _plain(cell: object) -> str:

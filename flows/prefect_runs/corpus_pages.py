@@ -20,13 +20,12 @@ from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run
 
 from flows.display.answer_tables import state
-from storage.codec import shortened
 from storage.corpus.snapshot import Counts, UnknownCorpusError, open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import DocumentRecord, DocumentState
+from storage.text import as_markdown, minute, shortened
 from tasks.address import address_of, host_and_port
-from tasks.watching.markdown import as_text
 from tasks.watching.page_keys import LINEAGE, answer_key, corpus_key, page_link
 
 DOCUMENTS_IN_TABLE = 500
@@ -56,7 +55,9 @@ async def leave_documents(corpus: str) -> UUID:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         documents = snapshot.documents()
     rows = document_rows(documents, corpus)
-    return await leave_page(corpus_key("documents", corpus), json.dumps(rows), as_text(documents_in_words(documents)), kind="table")
+    return await leave_page(
+        corpus_key("documents", corpus), json.dumps(rows), as_markdown(documents_in_words(documents)), kind="table"
+    )
 
 
 def document_rows(documents: Sequence[DocumentRecord], corpus: str) -> list[dict[str, str | int]]:
@@ -64,9 +65,9 @@ def document_rows(documents: Sequence[DocumentRecord], corpus: str) -> list[dict
     ordered = sorted(documents, key=lambda one: (one.state is DocumentState.READY, one.name))
     rows: list[dict[str, str | int]] = [
         {
-            "name": as_text(one.name),
-            "state": as_text(one.state),
-            "reason": as_text(one.reason),
+            "name": as_markdown(one.name),
+            "state": as_markdown(one.state),
+            "reason": as_markdown(one.reason),
             "pages": one.pages,
             "nodes": one.nodes,
         }
@@ -118,7 +119,7 @@ async def renew_corpus_page(corpus: str) -> None:
     async with get_client() as client:
         pages = await latest_pages(client, [key, *answers, *of_corpus, *lineage])
         text = corpus_markdown(now, pages, await form_of_questions(client, corpus))
-        words = f"Start here: the documents of {as_text(corpus)}, its newest answers, and how to ask"
+        words = f"Start here: the documents of {as_markdown(corpus)}, its newest answers, and how to ask"
         if key in pages:
             await client.update_artifact(pages[key].latest_id, ArtifactUpdate(data=text, description=words))
         else:
@@ -164,7 +165,7 @@ async def form_of_questions(client: PrefectClient, corpus: str) -> str:
 
 def corpus_markdown(now: CorpusNow, pages: Mapping[str, ArtifactCollection], form: str) -> str:
     parts = [
-        f"# Corpus {as_text(now.corpus)}",
+        f"# Corpus {as_markdown(now.corpus)}",
         *_last_run("Last ingest", corpus_key("ingest", now.corpus), pages),
         *_last_run("Made anew", corpus_key("evolve", now.corpus), pages),
         "## Documents",
@@ -193,7 +194,7 @@ def _last_run(title: str, key: str, pages: Mapping[str, ArtifactCollection]) -> 
 
 def _documents(now: CorpusNow, pages: Mapping[str, ArtifactCollection]) -> str:
     key = corpus_key("documents", now.corpus)
-    rows = [f"| {as_text(name)} | {count:,} |" for name, count in now.counts.documents.items() if count]
+    rows = [f"| {as_markdown(name)} | {count:,} |" for name, count in now.counts.documents.items() if count]
     held = f"{now.counts.pages:,} pages, {now.counts.nodes:,} nodes, snapshot {now.snapshot}."
     link = f" {page_link('Each document', key, pages[key].latest_id)}." if key in pages else ""
     return "\n".join(["| state | documents |", "|---|--:|", *rows, "", held + link])
@@ -204,11 +205,11 @@ def _answers(answers: Sequence[Answer], pages: Mapping[str, ArtifactCollection])
         return "Nothing was asked yet."
     rows = ["| asked (UTC) | question | status | pages |", "|---|---|---|---|"]
     for answer in answers:
-        key, question = answer_key(answer), as_text(shortened(answer.question, QUESTION_SHOWN))
+        key, question = answer_key(answer), as_markdown(shortened(answer.question, QUESTION_SHOWN))
         # The words of a link are the UI's to show: those of people stand outside.
         named = {"answer": key, "lineage": key + LINEAGE}
         links = " · ".join(page_link(words, name, pages[name].latest_id) for words, name in named.items() if name in pages)
-        rows.append(f"| {answer.asked[:16].replace('T', ' ')} | {question} | {as_text(state(answer))} | {links} |")
+        rows.append(f"| {minute(answer.asked)} | {question} | {as_markdown(state(answer))} | {links} |")
     return "\n".join(rows)
 
 

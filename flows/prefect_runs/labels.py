@@ -9,7 +9,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
-from storage.codec import shortened
+from storage.text import shortened
 from tasks.asking.request import clean
 from tasks.evaluation.plan import probed_corpus
 

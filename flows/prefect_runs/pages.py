@@ -25,10 +25,10 @@ from flows.prefect_runs.corpus_pages import (
     report_link,
 )
 from flows.prefect_runs.labels import failures_logged
-from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer, AnswerStatus, Citation
+from storage.text import as_markdown, paragraphs, shortened
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
@@ -42,7 +42,6 @@ from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdi
 from tasks.report.write import KeptReport, keep_report
 from tasks.routing.way import way_lines
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
 
 DOCUMENTS_SHOWN = 50
@@ -68,7 +67,7 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID) -> 
             lineage = await leave_page(
                 key + LINEAGE,
                 f"{await asyncio.to_thread(answer_lineage, answer)}\n\n{back}\n",
-                f"How the answer came to be: {as_text(answer.question)}",
+                f"How the answer came to be: {as_markdown(answer.question)}",
                 of_flow=flow_run_id,
             )
             if page:
@@ -134,9 +133,9 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
         # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
         try:
             if artifact is None:
-                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(words))
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_markdown(words))
             else:
-                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(words))
+                await aupdate_progress_artifact(artifact, progress=percent, description=as_markdown(words))
         except Exception as error:
             LOGGER.debug("the bar of %s in Prefect's UI was not renewed (%s)", key, type(error).__name__)
 
@@ -168,17 +167,17 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:
     """Return the page; all that documents, models or people wrote stands there as text."""
     made = calls_in_words(answer.usage) + kept_in_words(answer)
-    cited, verdict = list(_citations(answer.citations)), as_text(verdict_of(answer))
+    cited, verdict = list(_citations(answer.citations)), as_markdown(verdict_of(answer))
     unread = answer.status is AnswerStatus.EVIDENCE
     parts = [
-        f"# {as_text(answer.question)}",
+        f"# {as_markdown(answer.question)}",
         paragraphs(words_of(answer)),
         *([*cited, verdict] if unread else [verdict, *(["## Evidence", *cited] if cited else [])]),
-        *([WAY, "\n".join(f"- {as_text(line)}" for line in way_lines(answer.trace))] if answer.trace else []),
+        *([WAY, "\n".join(f"- {as_markdown(line)}" for line in way_lines(answer.trace))] if answer.trace else []),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
-        *(f"> {as_text(note)}" for note in answer.notes),
-        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(made)}. "
-        f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_text(str(kept.path))}; "
+        *(f"> {as_markdown(note)}" for note in answer.notes),
+        f"Corpus {as_markdown(answer.corpus)}, snapshot {answer.snapshot}; {as_markdown(made)}. "
+        f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
         f"{page_link(HOW, answer_key(answer) + LINEAGE)} · {corpus_link(answer.corpus)}",
     ]
@@ -187,7 +186,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
 
 def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
     for number, citation in enumerate(citations, 1):
-        yield f"**[{number}]** {as_text(place_of(citation))}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
+        yield f"**[{number}]** {as_markdown(place_of(citation))}\n\n> {as_markdown(shortened(citation.quote, QUOTE_SHOWN))}"
 
 
 def _picture(graph: str) -> str:
@@ -198,7 +197,7 @@ async def keep_page(answer: Answer, *, flow_run_id: UUID) -> None:
     """Write the answer's report to the disk, and leave its page with the run that answered."""
     kept = await asyncio.to_thread(keep_report, answer)
     page = answer_markdown(answer, kept)
-    await leave_page(answer_key(answer), page, as_text(answer.question), of_flow=flow_run_id)
+    await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
@@ -228,7 +227,7 @@ async def leave_lineage(request: ReadingRequest) -> UUID:
     return await leave_page(
         reading_key(request) + LINEAGE,
         f"{page}\n\n{back}\n",
-        f"How corpus {as_text(request.corpus)} was read in: documents, steps and models",
+        f"How corpus {as_markdown(request.corpus)} was read in: documents, steps and models",
     )
 
 

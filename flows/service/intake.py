@@ -31,7 +31,7 @@ from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
 from flows.service.search import Found, search
-from storage.codec import without_sign_in
+from storage.text import without_sign_in
 from tasks.asking.request import AskRequest, require_no_files
 from tasks.events import QueueSeen, emit
 from tasks.report.write import keep_report

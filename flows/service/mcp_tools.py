@@ -23,14 +23,13 @@ from flows.service.search import Found, search
 from storage.artifacts import kept_artifacts
 from storage.catalog.in_use import corpora_in
 from storage.cleaning.removing import remove_document
-from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location
 from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
+from storage.text import displayed, shortened
 from tasks.asking.request import AskRequest, QuestionText
-from tasks.finding.plan import displayed
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.pictures import SETTINGS, page_picture
 from tasks.settings.readers import READERS_HELP, Reader

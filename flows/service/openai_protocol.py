@@ -20,11 +20,11 @@ from flows.display.output import CommandError
 from flows.service.news import News
 from flows.service.received import checked, error_of, received, refusal, while_here
 from storage.catalog.in_use import corpora_in
-from storage.codec import shortened
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location
 from storage.records.answers import Answer
+from storage.text import shortened
 from tasks.asking.request import AskRequest
 from tasks.events import StageReached
 from tasks.models.endpoints import chat_endpoint

@@ -41,7 +41,7 @@ from flows.service.app import web_app
 from flows.service.intake import Intake, say
 from flows.service.listening import address, listen, required_token, room
 from flows.service.runs_here import RunsHere
-from storage.codec import without_sign_in
+from storage.text import without_sign_in
 from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
 from tasks.watching.watching import watched

@@ -24,7 +24,7 @@ from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelled, Completed, Crashed
 
 from flows.ask_deployed import STOPPED, Asked, ask_deployed, ask_pages, asked_here
-from storage.codec import without_sign_in
+from storage.text import without_sign_in
 
 LOOK_SECONDS = 1.0
 """A run that takes longer checks so often whether it was cancelled."""

@@ -13,7 +13,7 @@ from flows.display.output import CommandError
 from storage.artifacts import PARTIAL, sync_folder
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, full_disk_explained, require_room
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.parsing.formats import HEAD_BYTES, type_of_head
 from tasks.parsing.jobs import ParseError
 from tasks.settings.ask import load_settings

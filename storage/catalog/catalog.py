@@ -16,9 +16,10 @@ from pathlib import Path
 
 import duckdb
 
-from storage.codec import from_plain, storable
+from storage.codec import from_plain
 from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
+from storage.text import storable
 
 SCHEMA_VERSION = 3
 

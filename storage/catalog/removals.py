@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from storage.artifacts import write_durably
-from storage.codec import CodecError, from_json, storable, to_json
+from storage.codec import CodecError, from_json, to_json
 from storage.locations import CorpusLocation
 from storage.system import full_disk_explained
+from storage.text import storable
 
 
 @dataclass(frozen=True, slots=True)

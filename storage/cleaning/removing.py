@@ -14,12 +14,12 @@ from storage.cleaning.files import KEEP_SECONDS
 from storage.cleaning.garbage import Garbage, collect
 from storage.cleaning.owners import forget, forget_questions, forget_replies, forget_reports, forget_uploads
 from storage.cleaning.snapshots import wait_for_readers
-from storage.codec import storable
 from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
 from storage.lock import locked
 from storage.object_address import is_address
+from storage.text import storable
 
 WAIT_SECONDS = 600.0
 """`--now` waits so long for the readers of older snapshots: no question lasts longer."""

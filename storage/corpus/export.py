@@ -4,9 +4,10 @@ import hashlib
 from dataclasses import fields
 from typing import Any
 
-from storage.codec import canonical_json, storable
+from storage.codec import canonical_json
 from storage.corpus.snapshot import Snapshot
 from storage.records.documents import DocumentRecord, Vectors
+from storage.text import storable
 
 
 def export_document(snapshot: Snapshot, document_id: str) -> bytes:

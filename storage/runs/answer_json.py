@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from storage.codec import CodecError, adapter, storable
+from storage.codec import CodecError, adapter
 from storage.records.answers import Answer
+from storage.text import storable
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

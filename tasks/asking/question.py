@@ -8,12 +8,13 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from storage.artifacts import hash_bytes
-from storage.codec import from_json, shortened, to_json
+from storage.codec import from_json, to_json
 from storage.corpus.snapshot import Snapshot
 from storage.graph.search import Scope
 from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentState, identify
 from storage.records.language import language
+from storage.text import shortened
 from tasks.algorithms.questions.places import NamedPlace, named_places
 from tasks.algorithms.questions.terms import QuestionTerms, question_terms, with_keywords
 from tasks.asking.deciding import code_identity

@@ -13,7 +13,7 @@ from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
 from storage.graph.search import Scope
 from storage.records.documents import DocumentState, Modality
-from tasks.finding.plan import displayed
+from storage.text import displayed, one_line
 from tasks.settings.ask import AskSettings, Preset, method_of, settings_over_preset
 from tasks.settings.readers import READERS_HELP, Reader
 
@@ -96,7 +96,7 @@ def clean(question: str) -> str:
     Joiners belong to words of many scripts and stay; soft hyphens and spaces of no width are nothing.
     """
     writable = question.encode("utf-8", "replace").decode().translate(NOTHING)
-    return " ".join("".join(sign if sign.isprintable() or sign in JOINERS else " " for sign in writable).split())
+    return one_line(writable, keep=JOINERS)
 
 
 def read_batch(source: str) -> tuple[str, ...]:

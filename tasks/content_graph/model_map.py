@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from storage.codec import shortened
+from storage.text import shortened
 from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from storage.artifacts import write_durably
-from storage.codec import storable
 from storage.errors import RequestError
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
+from storage.text import storable
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged

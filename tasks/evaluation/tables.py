@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from storage.records.evaluations import Evaluation
+from storage.text import minute
 from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN
 from tasks.evaluation.sizing import BY_FOLDS, CALIBRATION, SIZED
@@ -71,7 +72,7 @@ def evaluation_page(evaluation: Evaluation, *, width: int | None = None) -> Eval
     return EvaluationPage(
         title=f"{evaluation.what}: {evaluation.benchmark}{fitted_on}",
         about=(
-            f"{minute(evaluation)} UTC, run {evaluation.run_id[:8]}, code {evaluation.code[:12]}, benchmark "
+            f"{minute(evaluation.started)} UTC, run {evaluation.run_id[:8]}, code {evaluation.code[:12]}, benchmark "
             f"{evaluation.benchmark_hash[:12]}, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}; each question is asked "
             f"of {asked_of}{f'; models: {models}' if models else ''}"
         ),
@@ -97,12 +98,8 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return text as Markdown shows it literally, on one line: a benchmark's names are data."""
+    """Return text as Markdown shows it literally, on one line, and numbers as they are: a benchmark's names are data."""
     return re.sub(r"([\\`*_~\[\]|])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
-
-
-def minute(evaluation: Evaluation) -> str:
-    return evaluation.started[:16].replace("T", " ")
 
 
 def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]:

@@ -8,6 +8,7 @@ from storage.locations import home
 from storage.object_address import is_address
 from storage.object_copies import newest_copy
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
+from storage.text import displayed
 from tasks.models.ocr import ocr_identity
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ingest import IngestSettings
@@ -61,12 +62,6 @@ class Plan:
     @property
     def nothing_to_do(self) -> bool:
         return not (self.work or self.renamed or self.outdated)
-
-
-def displayed(path: str) -> str:
-    """Return a path fit for the catalog and a terminal: undecodable bytes, controls and direction marks escaped."""
-    readable = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in readable)
 
 
 def document_version(document_id: str, settings: IngestSettings, embedder: EmbedderIdentity, reader: str) -> str:

@@ -16,9 +16,9 @@ from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
 from storage.corpus.writer import CorpusWriter
 from storage.errors import Finding
 from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
+from storage.text import as_markdown
 from tasks.ingest.publishing import look_after
 from tasks.step import OFTEN, StepKey, step
-from tasks.watching.markdown import as_text
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
 
@@ -99,7 +99,7 @@ def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = Non
     """Return how each corpus is, what was mended, postponed and found with its remedy, and what the home lost by age."""
     lines = [f"# Maintenance\n\n{summary(done)}\n", *(line for one in done for line in _lines(one))]
     if aged is not None:
-        lines += ["", as_text(summary_of_age(aged))]
+        lines += ["", as_markdown(summary_of_age(aged))]
     return "\n".join(lines) + "\n"
 
 
@@ -107,14 +107,14 @@ def _lines(one: Maintenance) -> Iterator[str]:
     outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
     files = f"{one.artifacts_deleted:,} files deleted ({one.bytes_freed:,} bytes)"
     deleted = f"{files}, and the quotes in {one.answers_erased:,} answers"
-    yield f"- **{as_text(one.corpus)}**: {as_text(outcome)}" + ("" if one.skipped else f"; {as_text(deleted)}")
+    yield f"- **{as_markdown(one.corpus)}**: {as_markdown(outcome)}" + ("" if one.skipped else f"; {as_markdown(deleted)}")
     details = [
         *(f"mended: {message}" for message in one.mended),
         *one.killed,
         *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
         *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
     ]
-    yield from (f"  - {as_text(line)}" for line in details)
+    yield from (f"  - {as_markdown(line)}" for line in details)
 
 
 def summary(done: Sequence[Maintenance]) -> str:

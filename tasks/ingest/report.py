@@ -9,11 +9,10 @@ from storage.corpus.writer import CorpusWriter
 from storage.records.documents import DocumentState
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from tasks.finding.plan import displayed
+from storage.text import as_markdown, displayed, table_row
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
-from tasks.watching.markdown import as_text, table_row
 
 AS_BEFORE = "as before"
 """The state of a document that was to be made anew, and could not be: it is ready as it was."""
@@ -95,7 +94,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
 def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
     """Return the report as the page that Prefect's UI shows; the links, in Markdown, end it."""
     lines = [
-        f"# Corpus {as_text(report.corpus)}, snapshot {report.snapshot}",
+        f"# Corpus {as_markdown(report.corpus)}, snapshot {report.snapshot}",
         "",
         f"{done_in_words(report)}. {asked(report)}.",
         "",
@@ -108,8 +107,8 @@ def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
         shown, left = report.failures[:FAILURES_SHOWN], report.failures[FAILURES_SHOWN:]
         lines += [table_row((failure.name, failure.state, failure.reason)) for failure in shown]
         lines += ["", f"and {len(left):,} more"] if left else []
-    lines += ["", *(f"- {as_text(gone)}" for gone in report.vanished)] if report.vanished else []
-    lines += ["", *(f"- mended at start: {as_text(message)}" for message in report.mended)] if report.mended else []
+    lines += ["", *(f"- {as_markdown(gone)}" for gone in report.vanished)] if report.vanished else []
+    lines += ["", *(f"- mended at start: {as_markdown(message)}" for message in report.mended)] if report.mended else []
     return "\n".join([*lines, "", " · ".join(links)])
 
 

@@ -15,9 +15,10 @@ from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
+from storage.text import displayed
 from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
-from tasks.finding.plan import Plan, displayed, plan_again, plan_reading
+from tasks.finding.plan import Plan, plan_again, plan_reading
 from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
 from tasks.settings.ingest import EmbeddingSettings, IngestSettings

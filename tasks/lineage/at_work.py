@@ -13,7 +13,7 @@ from storage.object_address import is_address
 from storage.runs.at_work import SignedRun, close, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.ingest.request import ReadingRequest, recorded
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of, when

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storage.records.answers import Answer
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.ingest.request import ReadingRequest
 from tasks.lineage.names import Sources
 from tasks.lineage.records import RunWalk

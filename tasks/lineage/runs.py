@@ -11,6 +11,7 @@ from storage.codec import adapter
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import RunEntries
+from storage.text import minute
 from tasks.lineage.records import CallRecord, Damage, Row, RunHead, RunKind
 from tasks.prompts.prompt import prompt_files
 from tasks.watching.json_log import step_outcome
@@ -95,7 +96,7 @@ def history_of(run: RunEntries) -> RunHistory:
 
 def when(moment: str) -> str:
     """Return an ISO 8601 time in UTC, to the minute."""
-    return f"{moment[:16].replace('T', ' ')} UTC"
+    return f"{minute(moment)} UTC"
 
 
 def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:

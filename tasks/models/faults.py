@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import httpx
 
+from storage.text import one_line
 from tasks.models.chat.errors import (
     ChatRefusedError,
     ContextTooLongError,
@@ -97,8 +98,3 @@ def _message(body: bytes, endpoint: Endpoint) -> str:
     except (ValueError, AttributeError, RecursionError):
         pass
     return without_key(one_line(text), endpoint)[:SHOWN_CHARACTERS]  # cut before, the beginning of the key would stand
-
-
-def one_line(text: str) -> str:
-    """Return the text on one line, without what is not printable."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -6,9 +6,9 @@ from itertools import chain, count
 
 import numpy as np
 
-from storage.codec import shortened
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.documents import NodeKind, PageKey
+from storage.text import shortened
 from tasks.algorithms.graphs.section_pages import best_section_pages
 from tasks.algorithms.graphs.section_tree import DocumentMap
 from tasks.asking.question import AskContext

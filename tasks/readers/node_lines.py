@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from storage.codec import shortened
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
+from storage.text import shortened
 from tasks.asking.question import AskContext
 from tasks.asking.records import PathReading
 from tasks.prompts.prompt import cut

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from storage.codec import shortened
 from storage.records.answers import Answer, Citation, NamedDocument, Usage
 from storage.records.documents import WHOLE_PAGE
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
+from storage.text import shortened
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from storage.records.answers import Answer, AnswerStatus, Citation, Usage
+from storage.text import minute
 from tasks.algorithms.flow.refinement import gate
 from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
@@ -61,7 +62,7 @@ def calls_in_words(usage: Usage) -> str:
 
 def kept_in_words(answer: Answer) -> str:
     """Return what stands behind the calls of an answer that was kept: since when; nothing of one that was made now."""
-    moment = answer.asked.replace("T", " ")[:16]
+    moment = minute(answer.asked)
     return f"; kept from {moment} UTC, when the same was asked (--fresh asks anew)" if answer.cached else ""
 
 

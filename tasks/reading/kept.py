@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from storage.artifacts import ArtifactDamagedError
 from storage.catalog.current import CurrentDamagedError, forget_asked, read_current
-from storage.codec import CodecError, from_json, shortened, to_json
+from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
 from storage.memo import StepMemo, asked_steps
@@ -18,6 +18,7 @@ from storage.records.answers import Answer
 from storage.records.documents import identify
 from storage.records.language import language
 from storage.records.steps import StepRecord
+from storage.text import shortened
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from storage.codec import shortened
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.documents import PageKey
+from storage.text import shortened
 
 TRACED_NODES, TRACED_LETTERS = 50, 300
 """What a step keeps of what it found, at most."""

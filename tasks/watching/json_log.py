@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from storage.records.steps import StepRecord
+from storage.text import escaped, shortened
 from tasks.events import (
     CallEnded,
     DocumentBegan,
@@ -117,8 +118,7 @@ def _shown(value: str | int | float) -> str | int | float:
         return round(value, 4)
     if not isinstance(value, str):
         return value
-    cut = value if len(value) <= LONGEST_TEXT else value[: LONGEST_TEXT - 1] + "…"
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in cut)
+    return escaped(shortened(value, LONGEST_TEXT))
 
 
 LOG = "FLOWREADER_LOG"

@@ -5,8 +5,8 @@ import json
 from itertools import pairwise
 
 from flows.maintain import NEXT_GOES_ON, maintain_corpus
-from storage.codec import shortened
 from storage.locations import corpus_location
+from storage.text import shortened
 from tasks.ingest.maintenance import MaintainRequest
 from tests.flows.deployed_questions import TORQUE, WEIGHT
 from tests.program import flowreader

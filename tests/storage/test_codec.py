@@ -7,18 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.codec import (
-    NAME_LENGTH,
-    CodecError,
-    canonical_json,
-    decode_graph,
-    encode_graph,
-    from_json,
-    shortened,
-    storable,
-    to_json,
-    without_sign_in,
-)
+from storage.codec import CodecError, canonical_json, decode_graph, encode_graph, from_json, to_json
 from storage.records.documents import (
     Block,
     DocumentRecord,
@@ -30,6 +19,7 @@ from storage.records.documents import (
     SourceFile,
     identify,
 )
+from storage.text import NAME_LENGTH, shortened, storable, without_sign_in
 from tests.storage.worlds import graph, record
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storage.errors import RequestError
 from storage.object_address import StoreAddress, checked_source, is_address, store_address
-from tasks.finding.plan import displayed
+from storage.text import displayed
 
 
 def test_a_bucket_a_prefix_and_a_key_are_named():

@@ -37,7 +37,7 @@ from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.pictures import PICTURE_WIDTH, SETTINGS, page_picture
 

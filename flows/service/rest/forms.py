@@ -14,7 +14,7 @@ from flows.service.received import refusal
 from flows.service.uploads import NoDocumentError, TooLargeError, UploadsFullError
 from storage.errors import AmbiguousError
 from storage.lock import CorpusBusyError
-from tasks.finding.plan import displayed
+from storage.text import displayed
 
 PREFIX = "/api/v1"
 

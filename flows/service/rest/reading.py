@@ -15,7 +15,7 @@ from flows.service.rest.forms import Corpus, IngestShown, IngestsShown, Key, Not
 from flows.service.uploads import keep_upload
 from storage.locations import corpus_location
 from storage.object_address import checked_source, is_address
-from tasks.finding.plan import displayed
+from storage.text import displayed
 
 MOST_PATHS = 100
 FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}

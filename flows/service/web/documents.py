@@ -14,7 +14,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, DocumentRecord, Node, Page
-from tasks.finding.plan import displayed
+from storage.text import displayed
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
 from tasks.report.pictures import SETTINGS, Picture, page_picture

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from storage.text import one_line
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.stream import Completion
-from tasks.models.faults import one_line
 
 T = TypeVar("T", bound=BaseModel)
 

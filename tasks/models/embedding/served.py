@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from storage.records.documents import EmbedderIdentity, Vectors
+from storage.text import one_line
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
@@ -20,7 +21,7 @@ from tasks.models.client import ServerClient
 from tasks.models.embedding.prefixes import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
-from tasks.models.faults import FaultError, one_line
+from tasks.models.faults import FaultError
 from tasks.models.patience import Patience
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ChatRetries, ModelSettings

@@ -24,13 +24,13 @@ from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_mark
 from storage.corpus.snapshot import Counts, open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.records.answers import AnswerStatus, NamedDocument
+from storage.text import as_markdown
 from tasks.finding.plan import DocumentWork
 from tasks.lineage.names import opened_sources
 from tasks.lineage.records import DocumentInRun
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.markdown import as_text
 from tasks.watching.page_keys import WORDS_SHOWN, answer_key
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader
@@ -89,7 +89,7 @@ def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(s
         f"sha256 {REPORT.document_id}",
         "parsed by mineru",
     ):
-        assert as_text(part) in page
+        assert as_markdown(part) in page
     assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
 
 
@@ -107,10 +107,10 @@ def test_deployed_runs_leave_what_the_command_shows(deployed):
     key = f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"
     _, page, _ = deployed["pages"][f"{key}-lineage"]
     told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
-    assert as_text(told["question"]) in page and told["documents"] and told["citations"]
+    assert as_markdown(told["question"]) in page and told["documents"] and told["citations"]
     assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
     _, answer_page, described = deployed["pages"][key]
-    assert described == as_text(told["question"])
+    assert described == as_markdown(told["question"])
     # Each leads to the other, at once and not by the list of its versions.
     assert "[The answer](/artifacts/artifact/" in page and "[How it came to be](/artifacts/artifact/" in answer_page
 
@@ -131,7 +131,7 @@ def test_the_page_of_a_corpus_leads_to_its_last_ingest_its_documents_and_its_new
     assert names == [("empty\\.pdf", "failed"), ("tides\\.html", "ready")] and described == "2 documents\\: 1 ready\\, 1 failed"
     _, small, _ = deployed["pages"]["corpus-small"]
     for given in deployed["ask"]["returned"]:
-        assert re.search(rf"\| {re.escape(as_text(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
+        assert re.search(rf"\| {re.escape(as_markdown(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
     assert "## Made anew" in deployed["index after evolve"][1] and "## Made anew" not in tides
     assert "| removed |" in deployed["index after removal"] and "| removed |" not in small
 

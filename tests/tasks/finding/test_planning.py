@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
-from tasks.finding.plan import UNFINISHED, displayed, document_version, plan_again, plan_reading
+from storage.text import displayed
+from tasks.finding.plan import UNFINISHED, document_version, plan_again, plan_reading
 from tasks.settings.ingest import IngestSettings
 
 EMBEDDER = EmbedderIdentity("tiny", "float32", 4)

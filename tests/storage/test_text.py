@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.watching.markdown import as_text, paragraphs, table_row
+from storage.text import as_markdown, paragraphs, table_row
 
 
 def unescaped(markdown):
@@ -16,7 +16,7 @@ def unescaped(markdown):
 
 @given(st.text())
 def test_no_sign_keeps_its_meaning_and_every_word_is_seen(text):
-    shown = as_text(text)
+    shown = as_markdown(text)
     assert not re.search(r"(?<!\\)(?:\\\\)*[!-/:-@\[\]^-`{-~]", shown), "a sign without its backslash"
     assert (
         "\n" not in shown

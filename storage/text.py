@@ -1,0 +1,60 @@
+"""What is done to text on its way to a store, a terminal or a page: escaped, shortened, put on one line, dated, made Markdown."""
+
+import os
+import re
+from collections.abc import Collection, Iterable
+
+NAME_LENGTH = 60
+SIGNED_IN = re.compile(r"//\S*@")
+"""The user and the password of an address; both may hold a slash or an `@`, and what is cut off too much is no harm."""
+MARKDOWN_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")
+"""Every sign that Markdown, HTML or a bare address is made of; a backslash before it makes it a letter."""
+
+
+def storable(text: str) -> str:
+    """Return the text with lone surrogates (bytes of a file name that are not UTF-8) written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def escaped(text: str, keep: Collection[str] = "") -> str:
+    """Return the text with every sign written out that a terminal would obey or not show, but those to `keep`."""
+    return "".join(sign if sign.isprintable() or sign in keep else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def displayed(path: str) -> str:
+    """Return a path fit for the catalog and a terminal: undecodable bytes, controls and direction marks escaped."""
+    return escaped(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def one_line(text: str, keep: Collection[str] = "") -> str:
+    """Return the text on one line, without what is not printable, but the signs to `keep`."""
+    return " ".join("".join(sign if sign.isprintable() or sign in keep else " " for sign in text).split())
+
+
+def shortened(text: str, longest: int = NAME_LENGTH) -> str:
+    """Return a text of at most so many characters, as the name of a step has by default; a cut is marked."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def without_sign_in(text: str) -> str:
+    """Return the text with no user and no password in the addresses that it names."""
+    return SIGNED_IN.sub("//", text)
+
+
+def minute(moment: str) -> str:
+    """Return an ISO 8601 time to the minute."""
+    return moment[:16].replace("T", " ")
+
+
+def as_markdown(text: str) -> str:
+    """Return the text on one line as Markdown shows it literally: no link, no picture, no HTML, no markup of it works."""
+    return MARKDOWN_SIGNS.sub(r"\\\1", one_line(text))
+
+
+def paragraphs(text: str) -> str:
+    parts = ("\\\n".join(map(as_markdown, part.strip().splitlines())) for part in text.split("\n\n") if part.strip())
+    return "\n\n".join(parts)
+
+
+def table_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(as_markdown, cells))} |"
