@@ -22,7 +22,7 @@ from storage.records.documents import EmbedderIdentity
 from storage.runs.log import RunLog
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError, require_remembered, require_same_installation
-from tasks.ingest.keys import Tools
+from tasks.ingest.keys import IngestTools
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import unopened_embedders
 from tasks.progress import StoppedError, stop_requested
@@ -104,7 +104,7 @@ def read_apart(cluster_job: ClusterJob) -> Account:
     # Held and never released: the lines are the driver's to write, which numbers them.
     place = workplace_of(cluster_job.run_id, RunLog(Path(os.devnull)).holding())
     embedder, second = unopened_embedders(cluster_job.embedder, settings.models)
-    tools = Tools(settings=settings, artifacts=place.artifacts, embedder=embedder, second=second)
+    tools = IngestTools(settings=settings, artifacts=place.artifacts, embedder=embedder, second=second)
     error = None
     with working_at(place) as steps, chained() as own:
         try:

@@ -11,7 +11,7 @@ from tasks.content_graph.evolution import before_the_rounds
 from tasks.content_graph.model_evolution import before_the_first
 from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.keys import Evolved, Tools, is_unfinished
+from tasks.ingest.keys import Evolved, IngestTools, is_unfinished
 from tasks.ingest.steps import (
     analyze,
     embed,
@@ -27,12 +27,12 @@ from tasks.ingest.steps import (
 )
 
 
-async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
+async def read_pages(work: DocumentWork, tools: IngestTools) -> ParsedDocument:
     parsed = await parse.submit(work, tools)
     return await read_pictures.submit(work, parsed, tools)
 
 
-async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, bool]:
+async def make_graph(work: DocumentWork, tools: IngestTools) -> tuple[DocumentGraph, bool]:
     """Return the document's graph, and whether nodes wait for a reply of the model that did not come."""
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
@@ -47,7 +47,7 @@ async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, b
     return graph, is_unfinished(analyzed, evolved)
 
 
-async def evolve_in_rounds(work: DocumentWork, analyzed: Structured, initial: Vectors, tools: Tools) -> Evolved:
+async def evolve_in_rounds(work: DocumentWork, analyzed: Structured, initial: Vectors, tools: IngestTools) -> Evolved:
     """Run the rounds, each on what the one before left."""
     settings = tools.settings.reading.evolution
     numbers = range(1, settings.rounds + 1)

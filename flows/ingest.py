@@ -32,14 +32,14 @@ from tasks.finding.files import Discovery
 from tasks.finding.mirror import copies_in_use
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.batches import as_they_finish
-from tasks.ingest.keys import Tools
+from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
-from tasks.ingest.outcomes import Outcome, failed, ready, unexpected, watched_document
+from tasks.ingest.outcomes import DocumentOutcome, failed, ready, unexpected, watched_document
 from tasks.ingest.publishing import index, publish, rename
 from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
 from tasks.ingest.report import IngestReport, ingest_report
 from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded, survey
-from tasks.ingest.steps import NotKeptError, UnansweredError
+from tasks.ingest.steps import NotKeptError, TooFewRepliesError
 from tasks.lineage.at_work import rest_of
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
@@ -60,7 +60,7 @@ class IngestContext:
     request: ReadingRequest
     corpus: CorpusWriter
     place: Workplace
-    tools: Tools
+    tools: IngestTools
     embedder: UnopenedEmbedder
     chat: ChatModel | None
     runner: TaskRunner[Any] | None
@@ -102,7 +102,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
         runner_at_work(work) as runner,
     ):
         model, second = unopened_embedders(embedder, request.settings.models)
-        tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat, second=second)
+        tools = IngestTools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat, second=second)
         yield IngestContext(request, corpus, place, tools, model, chat, runner)
 
 
@@ -176,7 +176,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     return None
 
 
-def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[Outcome], None]:
+def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[DocumentOutcome], None]:
     """Yield what came of the documents, in batches that are to be published."""
     settings = context.request.settings.work
     return as_they_finish(
@@ -189,7 +189,7 @@ def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
     )
 
 
-async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:
+async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Workers | None = None) -> DocumentOutcome:
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
     with watched_document(work) as ended, chained() as steps:
         try:
@@ -202,7 +202,7 @@ async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | 
             outcome = ready(work, graph, unfinished=unfinished)
         except ParseError as error:
             outcome = failed(work, error.state, error.reason)
-        except (UnansweredError, NotKeptError) as error:
+        except (TooFewRepliesError, NotKeptError) as error:
             outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, logged=type(error).__name__)
         except Exception as error:
             outcome = unexpected(work, error)

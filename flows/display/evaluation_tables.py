@@ -13,7 +13,7 @@ from storage.text import minute
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.refusal import FEATURES as REFUSAL
 from tasks.asking.weights import Weights
-from tasks.evaluation.comparing import Change, Difference
+from tasks.evaluation.comparing import Difference, MetricChange
 from tasks.evaluation.figures import FEWEST_DOCUMENTS
 from tasks.evaluation.tables import evaluation_page
 from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
@@ -81,7 +81,7 @@ def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, 
 
 
 def compare_json(
-    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference]
+    before: Evaluation, after: Evaluation, changes: Sequence[MetricChange], differences: Sequence[Difference]
 ) -> dict[str, Any]:
     return {
         "before": before.run_id,
@@ -92,7 +92,7 @@ def compare_json(
 
 
 def show_changes(
-    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
+    before: Evaluation, after: Evaluation, changes: Sequence[MetricChange], differences: Sequence[Difference], output: Output
 ) -> None:
     output.line(
         f"{before.run_id[:8]} ({minute(before.started)}) -> {after.run_id[:8]} ({minute(after.started)}), {after.benchmark}"
@@ -110,7 +110,7 @@ def show_changes(
         output.line("nothing else differs: same models, settings, corpus and code", style="dim")
 
 
-def _row(change: Change, mark: str) -> tuple[str, ...]:
+def _row(change: MetricChange, mark: str) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
     by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))

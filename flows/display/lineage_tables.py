@@ -25,7 +25,17 @@ from storage.locations import corpus_location
 from storage.runs.answer_json import writable
 from storage.text import as_markdown, displayed, shortened
 from tasks.lineage.query import ask_runs
-from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
+from tasks.lineage.records import (
+    AnswerWalk,
+    DocumentHistory,
+    DocumentReading,
+    DocumentWalk,
+    PagesRead,
+    RunKind,
+    RunWalk,
+    Standing,
+    Walk,
+)
 from tasks.lineage.runs import sum_of_calls, sum_of_steps, when
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
@@ -145,7 +155,7 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
     yield from _go_on(answer.corpus, f"report {answer.answer_id[:8]}", f"lineage {short_run(found.run.run_id)}", *used)
 
 
-def _work_lines(work: AnswerWalk | Reading, level: int) -> Iterator[Line]:
+def _work_lines(work: AnswerWalk | DocumentReading, level: int) -> Iterator[Line]:
     yield from (Line(level, step_line(step)) for step in sum_of_steps(work.steps))
     yield from (Line(level, call_line(call)) for call in sum_of_calls(work.calls))
 

@@ -3,13 +3,13 @@
 import json
 
 from flows.display.output import Output
-from tasks.lineage.query import QueryResult
+from tasks.lineage.query import QueriedRows
 
 SHOWN = 100
 """Rows, at most: --json has all."""
 
 
-def show_result(result: QueryResult, output: Output) -> None:
+def show_result(result: QueriedRows, output: Output) -> None:
     for run_id, reason in result.unreadable.items():
         output.side.print(f"the file of run {run_id} cannot be read: {reason}", markup=False, style="yellow", soft_wrap=True)
     if output.as_json:

@@ -65,7 +65,7 @@ class MissingError(TransferError):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentFile:
     """A file of a snapshot: where it belongs, what it holds, and the push that sent it."""
 
     path: str
@@ -87,7 +87,7 @@ class Pushed:
     push: int
     machine: str
     current: Current
-    files: tuple[Sent, ...]
+    files: tuple[SentFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
     return Transferred(location.name, prefix.address.uri, current.snapshot, True, len(new), total, clean_up(prefix, pushed))
 
 
-def do_all(pool: ThreadPoolExecutor, move: Callable[[Sent], object], files: Iterable[Sent]) -> None:
+def do_all(pool: ThreadPoolExecutor, move: Callable[[SentFile], object], files: Iterable[SentFile]) -> None:
     """Move the files; the first that fails is raised at once, and what has not begun is left."""
     moving = [pool.submit(move, file) for file in files]
     try:
@@ -155,12 +155,12 @@ def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path
     return found | {part.relative_to(location.folder).as_posix(): part for part in parts}
 
 
-def described(path: str, place: Path, known: dict[str, int], number: int) -> Sent:
+def described(path: str, place: Path, known: dict[str, int], number: int) -> SentFile:
     """Return a file as this push names it; raise ArtifactDamagedError where it is damaged."""
     sha256 = file_hash(place)
     if sha256 is None or (path.startswith("artifacts/") and not path.endswith(sha256)):
         raise ArtifactDamagedError(f"{str(place)!r} is missing or damaged; run `flowreader doctor`")
-    return Sent(path, sha256, place.stat().st_size, known.get(sha256, number))
+    return SentFile(path, sha256, place.stat().st_size, known.get(sha256, number))
 
 
 def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
@@ -269,10 +269,10 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
     require_same_making(location, before, pushed)
     kept = ArtifactStore(artifacts_folder(location.home))
 
-    def place_of(file: Sent) -> Path:
+    def place_of(file: SentFile) -> Path:
         return kept.path(file.sha256) if file.path.startswith("artifacts/") else location.folder / file.path
 
-    def fetch(file: Sent) -> None:
+    def fetch(file: SentFile) -> None:
         if not prefix.fetch(file.object, place_of(file), file.sha256, lambda count: moved(count, total)):
             raise MissingError(f"{prefix.uri(file.object)!r} is missing; push the corpus to another prefix")
 

@@ -28,7 +28,7 @@ NAME_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedRelevance:
     """What is added to the relevance of each candidate (n,) because the question names it, or its page.
 
     `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none. `unknown` are
@@ -40,7 +40,9 @@ class Named:
     unknown: tuple[str, ...]
 
 
-def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> Named:
+def find_named(
+    question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext
+) -> NamedRelevance:
     settings, lists = context.settings.named, surveys(question.text)
     strengths, as_nodes, unknown = _named_outright(question, graph, context)
     kinds = [NODE_KINDS.index(kind) for kind in sorted(asked_elements(question.text))]
@@ -55,7 +57,7 @@ def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pag
     # Who counts or lists elements without a place asks for all pages that hold one.
     element = settings.place if lists and not strengths.any() else settings.modality
     strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
-    return Named(
+    return NamedRelevance(
         outright + settings.title * _title_bonus(question, graph) + element * held,
         frozenset(graph.ids[node] for node in strongest.tolist()),
         unknown,

@@ -51,7 +51,7 @@ class Relations(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LinkJudgement:
     """The relation to each node it is linked with, by place; the new summary and keywords, "" where they stay."""
 
     links: Mapping[int, str]
@@ -62,10 +62,10 @@ class Judgement:
 Seen = tuple[str, tuple[str, ...], tuple[tuple[int, str], ...]]
 """All that a judgement rests on: the node's summary and keywords, its candidates with their summaries."""
 
-Judged = tuple[dict[int, Judgement], dict[int, ChatError]]
+Judged = tuple[dict[int, LinkJudgement], dict[int, ChatError]]
 """The judgements by place, and why a node got none."""
 
-Known = Mapping[int, tuple[Seen, Judgement]]
+Known = Mapping[int, tuple[Seen, LinkJudgement]]
 """The last judgement on each node, by place, with what it rests on."""
 
 
@@ -124,7 +124,7 @@ class Judge:
         )
         named = {group[0]: zip(candidates[group[0]], value.relations, strict=True) for group, value in replies.values}
         return {
-            place: Judgement({other: relation for other, relation in pairs if relation != NONE}, "", ())
+            place: LinkJudgement({other: relation for other, relation in pairs if relation != NONE}, "", ())
             for place, pairs in named.items()
         }, replies.errors
 
@@ -200,11 +200,11 @@ def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozense
     return ""
 
 
-def _judgement(judgement: NoteJudgement, candidates: Sequence[int]) -> Judgement:
+def _judgement(judgement: NoteJudgement, candidates: Sequence[int]) -> LinkJudgement:
     """Read a judgement; a link with a note that was shown for another one's sake is left out."""
     links = {int(link.to[1:]): link.relation for link in judgement.links}
     summary = without_controls(judgement.summary) if judgement.update else ""
-    return Judgement({other: links[other] for other in candidates if other in links}, summary, tuple(judgement.keywords))
+    return LinkJudgement({other: links[other] for other in candidates if other in links}, summary, tuple(judgement.keywords))
 
 
 def _seen(place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> Seen:

@@ -12,7 +12,7 @@ from tasks.algorithms.text.standing import verbatim_terms
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import embedding_text, with_index
 from tasks.content_graph.evolution import edges_between, meaningful_rows, window_pairs
-from tasks.content_graph.links import Judge, Judgement, Known
+from tasks.content_graph.links import Judge, Known, LinkJudgement
 from tasks.models.chat.errors import ChatError
 from tasks.settings.ingest import EvolutionSettings
 
@@ -92,7 +92,7 @@ def _candidates(
     return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=linked, askable=frozenset(subjects))
 
 
-def _rewritten(node: Node, judgement: Judgement, number: int, settings: EvolutionSettings) -> Node:
+def _rewritten(node: Node, judgement: LinkJudgement, number: int, settings: EvolutionSettings) -> Node:
     """Return the node with its new words; keywords that neither it nor its text had are left out."""
     if not judgement.summary:
         return node

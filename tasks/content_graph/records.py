@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from storage.records.documents import Edge, EdgeKind, Modality, Node, NodeKind, Page, ParsedPage, Section, TableRow, identify
 from tasks.algorithms.layout.boxes import BODY_KINDS, Element, count_words
-from tasks.algorithms.layout.outline import Outline
+from tasks.algorithms.layout.outline import SectionOutline
 from tasks.algorithms.layout.tables import Table, describe_rows, write_markdown
 
 _LEAD_WORDS = 40  # of the passage above a table without header
@@ -14,7 +14,7 @@ MODALITIES = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 
 
 def make_nodes(
-    document_id: str, version: str, elements: Sequence[Element], outline: Outline, tables: Mapping[int, Table]
+    document_id: str, version: str, elements: Sequence[Element], outline: SectionOutline, tables: Mapping[int, Table]
 ) -> list[Node]:
     """Return a node for each element, in their order; `outline` gives its section, `tables` its cells by serial."""
     sections = make_sections(document_id, version, outline)
@@ -55,14 +55,14 @@ def _content(element: Element, tables: Mapping[int, Table]) -> str:
     return "\n".join(dict.fromkeys(part for part in words if part))
 
 
-def _section_paths(outline: Outline) -> list[tuple[str, ...]]:
+def _section_paths(outline: SectionOutline) -> list[tuple[str, ...]]:
     paths: list[tuple[str, ...]] = []
     for heading in outline.headings:
         paths.append((*(paths[heading.parent] if heading.parent is not None else ()), heading.title))
     return paths
 
 
-def make_sections(document_id: str, version: str, outline: Outline) -> tuple[Section, ...]:
+def make_sections(document_id: str, version: str, outline: SectionOutline) -> tuple[Section, ...]:
     ids = [identify(version, "section", ordinal) for ordinal in range(len(outline.headings))]
     return tuple(
         Section(

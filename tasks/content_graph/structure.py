@@ -23,7 +23,7 @@ from tasks.algorithms.layout.captions import join_captions
 from tasks.algorithms.layout.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.layout.furniture import find_furniture, fit_labels
 from tasks.algorithms.layout.headings import correct_headings, strip_continued
-from tasks.algorithms.layout.outline import Outline, build_outline, find_slide_titles, index_bookmarks, rank_titles
+from tasks.algorithms.layout.outline import SectionOutline, build_outline, find_slide_titles, index_bookmarks, rank_titles
 from tasks.algorithms.layout.passages import shape_passages
 from tasks.algorithms.layout.references import resolve_references
 from tasks.algorithms.layout.tables import Table, continue_table, read_aligned_text, read_html
@@ -162,7 +162,7 @@ def _inherit(
     return changed, inherited
 
 
-def _find_parts(elements: Sequence[Element], outline: Outline) -> Iterator[tuple[int, int]]:
+def _find_parts(elements: Sequence[Element], outline: SectionOutline) -> Iterator[tuple[int, int]]:
     """Yield each element with its section's title, each section's title with its parent's."""
     for element, place in zip(elements, outline.section_of, strict=True):
         if place is None:
@@ -175,7 +175,7 @@ def _find_parts(elements: Sequence[Element], outline: Outline) -> Iterator[tuple
 
 
 def _find_references(
-    elements: Sequence[Element], nodes: Mapping[int, Node], outline: Outline, labels: Mapping[int, str | None]
+    elements: Sequence[Element], nodes: Mapping[int, Node], outline: SectionOutline, labels: Mapping[int, str | None]
 ) -> list[tuple[int, int]]:
     titles: defaultdict[str, list[int]] = defaultdict(list)
     for heading in outline.headings:

@@ -17,7 +17,7 @@ NOT_SET = "not set"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MetricChange:
     """A metric under an arm in two evaluations: means over the questions that both scored.
 
     `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
@@ -48,7 +48,7 @@ class Difference:
     after: str
 
 
-def compare(before: Evaluation, after: Evaluation) -> list[Change]:
+def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     """Return how each metric moved under each arm that both evaluations have, in the order of the later one.
 
     Differences are taken question by question and resampled by document. Raise RequestError where the questions are others, or
@@ -78,12 +78,12 @@ def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]
     return [Difference(*each) for each in heads + models + settings if each[1] != each[2]]
 
 
-def _change(measured: pl.DataFrame) -> Change:
+def _change(measured: pl.DataFrame) -> MetricChange:
     """Return how the scores of one metric under one arm moved; `value_before` is next to `value`."""
     old, new = (measured[name].to_numpy() for name in ("value_before", "value"))
     interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
-    return Change(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents)
+    return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:

@@ -49,7 +49,7 @@ class DocumentWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReadingPlan:
     """What to read, which records only change their paths, what is superseded when its successor is ready, what is already."""
 
     work: tuple[DocumentWork, ...]
@@ -90,7 +90,7 @@ def plan_reading(
     reader: str,
     passwords: Mapping[str, str],
     listed: Collection[str] = (),
-) -> Plan:
+) -> ReadingPlan:
     """Compare what was found with what is published; `reader` names the chat model and its prompts, "" where none reads.
 
     A failed document is tried again only when its version or the limits changed, or where it wants a password and one is
@@ -117,7 +117,7 @@ def plan_reading(
     superseded = _superseded(found, published, owner)
     renamed += _displaced(found, published, owner)
     settled = {record.id for record in published if record.state is DocumentState.READY} - {task.document_id for task in work}
-    return Plan(
+    return ReadingPlan(
         work=tuple(work),
         renamed=tuple(renamed),
         superseded=superseded,
@@ -134,7 +134,7 @@ def plan_again(
     settings: IngestSettings,
     embedder: EmbedderIdentity,
     reader: str,
-) -> Plan:
+) -> ReadingPlan:
     """Plan to make the graphs of documents that are ready anew, from what was read of them; with roots, of those below these only.
 
     A document whose version the settings leave as it is stays; no file is looked at.
@@ -156,7 +156,7 @@ def plan_again(
             unchanged.append(record.id)
         else:
             work.append(task)
-    return Plan(tuple(work), (), {}, (), tuple(unchanged), ())
+    return ReadingPlan(tuple(work), (), {}, (), tuple(unchanged), ())
 
 
 def _work(

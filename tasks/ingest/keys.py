@@ -24,7 +24,7 @@ from tasks.step import MODEL, Codec, StepKey
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class IngestTools:
     """What the steps of a run share; `chat` is None where rules read, `second` where the corpus has one embedder."""
 
     settings: IngestSettings
@@ -94,13 +94,13 @@ def vectors_hash(evolved: EvolvedVectors) -> dict[str, str]:
     return {"0": hash_bytes(evolved.vectors.tobytes())}
 
 
-def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
+def parse_key(work: DocumentWork, tools: IngestTools) -> StepKey:
     """Key by the bytes, the parser and its settings; limits may send a page to a fallback, but a ready one is not read again."""
     reading = tools.settings.reading
     return StepKey(work.document_id, parse_inputs(work.document_id, reading.parse, reading.ocr), work.name)
 
 
-def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:
+def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: IngestTools) -> StepKey:
     return StepKey(work.document_id, identify(parse_key(work, tools).inputs, ocr_identity()), work.name)
 
 
@@ -117,7 +117,7 @@ def graph_key(
     _parsed: ParsedDocument,
     structured: Structured,
     _initial: Vectors,
-    _tools: Tools,
+    _tools: IngestTools,
     evolved: Evolved,
     _second: Vectors | None = None,
 ) -> StepKey:
@@ -128,10 +128,10 @@ def graph_key(
     return StepKey(work.document_id, identify(work.version, hash_bytes(to_json(held))), work.name)
 
 
-def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
+def vectors_key(work: DocumentWork, texts: Sequence[str], tools: IngestTools) -> StepKey:
     batch = tools.settings.reading.embedding.batch_nodes
     return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
 
 
-def round_vectors_key(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> StepKey:
+def round_vectors_key(work: DocumentWork, number: int, texts: Sequence[str], tools: IngestTools) -> StepKey:
     return replace(vectors_key(work, texts, tools), name=f"{number} {work.name}")

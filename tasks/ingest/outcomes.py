@@ -25,7 +25,7 @@ LACKING_FAILED = "the reading of what it lacks failed: "
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DocumentOutcome:
     """A record for the catalog, and the graph where the document is ready.
 
     `state` is how this reading ended: a document whose new reading fails may still be ready. `logged` says why there is no
@@ -39,7 +39,7 @@ class Outcome:
     task_runs: tuple[UUID, ...] = ()
 
 
-def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
+def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> DocumentOutcome:
     """Return the outcome of a document that became a graph; an unfinished one is made again by the next ingest."""
     record = replace(
         _record(work, DocumentState.READY, attempt=UNFINISHED if unfinished else ""),
@@ -49,7 +49,7 @@ def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False)
         nodes=len(graph.nodes),
         notes=page_notes(graph.pages),
     )
-    return Outcome(record, graph)
+    return DocumentOutcome(record, graph)
 
 
 def _record(work: DocumentWork, state: DocumentState, *, reason: str = "", attempt: str) -> DocumentRecord:
@@ -68,7 +68,7 @@ def _record(work: DocumentWork, state: DocumentState, *, reason: str = "", attem
     )
 
 
-def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = "") -> Outcome:
+def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = "") -> DocumentOutcome:
     """Return the outcome of a document that could not be read, with the reason, and as logs show it where that differs.
 
     A version that is published stays, with a note before its own. `for_good` says that the same bytes would fail the same way;
@@ -82,7 +82,7 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
             failure, attempt = LACKING_FAILED, UNFINISHED
         own = (note for note in work.published.notes if not note.startswith((REREADING_FAILED, LACKING_FAILED)))
         record = replace(work.published, notes=(failure + reason, *own)[:NOTES_SHOWN], paths=work.paths, attempt=attempt)
-    return Outcome(record, None, state, logged=logged or reason)
+    return DocumentOutcome(record, None, state, logged=logged or reason)
 
 
 def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _page_list(numbers: list[int]) -> str:
     return f"page{'s' if len(numbers) > 1 else ''} {spans}"
 
 
-def unexpected(work: DocumentWork, error: Exception) -> Outcome:
+def unexpected(work: DocumentWork, error: Exception) -> DocumentOutcome:
     """Return the outcome of a document that cannot be opened, or on which our own code failed.
 
     Raises what would hit every document alike: a full or read-only disk, an engine that does not start, a chat model that is
@@ -127,7 +127,7 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
 
 
 @contextmanager
-def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
+def watched_document(work: DocumentWork) -> Iterator[Callable[[DocumentOutcome], None]]:
     """Announce that a document is being read, and when the block ends the outcome that was given.
 
     Where the block raises, no document came of it: it was `stopped`, or `failed` with what ends the whole run.
@@ -135,7 +135,7 @@ def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
     run, began = workplace.get().run_id, time.monotonic()
     end = DocumentEnded(run, work.document_id, work.name, state="failed", pages=0, nodes=0, seconds=0.0, error="")
 
-    def take(outcome: Outcome) -> None:
+    def take(outcome: DocumentOutcome) -> None:
         nonlocal end
         graph = outcome.graph
         pages, nodes = (len(graph.pages), len(graph.nodes)) if graph else (0, 0)

@@ -14,8 +14,8 @@ from storage.records.documents import DocumentGraph, DocumentState, Edge, identi
 from storage.system import give_back
 from tasks.algorithms.sharing import group_in_order
 from tasks.content_graph.evolution import LinkableDocument, link_documents
-from tasks.finding.plan import UNFINISHED, Plan
-from tasks.ingest.outcomes import Outcome
+from tasks.finding.plan import UNFINISHED, ReadingPlan
+from tasks.ingest.outcomes import DocumentOutcome
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import OFTEN, StepKey, step, workplace
 
@@ -29,7 +29,7 @@ NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
 
 
-def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
+def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[DocumentOutcome], *_rest: object) -> StepKey:
     versions = sorted(outcome.record.version for outcome in outcomes)
     return StepKey("corpus", identify(*versions), f"{len(outcomes)} documents")
 
@@ -39,7 +39,7 @@ def _published_as(snapshot: int) -> dict[str, str]:
 
 
 @step("publish", version="1", retries=OFTEN, cache_key=_batch_key, summary=_published_as)
-def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
+def publish(corpus: CorpusWriter, outcomes: Sequence[DocumentOutcome], superseded: Superseded, settings: EvolutionSettings) -> int:
     """Publish a batch, with its links to every other document; return the snapshot's number.
 
     A document whose file got new content goes in the commit that brings its successor.
@@ -71,7 +71,7 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
     summary=_published_as,
 )
-def rename(corpus: CorpusWriter, plan: Plan) -> int:
+def rename(corpus: CorpusWriter, plan: ReadingPlan) -> int:
     """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
     return corpus.publish(records=plan.renamed, removed=plan.outdated)
 

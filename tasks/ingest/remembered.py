@@ -6,7 +6,7 @@ from storage.memo import StepMemo
 from storage.records.documents import DocumentGraph, DocumentRecord
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.keys import version_key
-from tasks.ingest.outcomes import Outcome, ready
+from tasks.ingest.outcomes import DocumentOutcome, ready
 from tasks.ingest.steps import evolve
 
 
@@ -20,7 +20,7 @@ def remembered_graph(work: DocumentWork) -> DocumentGraph | None:
     return evolve.recall(version_key(work))
 
 
-def remembered_outcomes(records: Sequence[DocumentRecord], *, at_once: int) -> Iterator[list[Outcome]]:
+def remembered_outcomes(records: Sequence[DocumentRecord], *, at_once: int) -> Iterator[list[DocumentOutcome]]:
     """Yield documents as they were published before, from their artifacts, `at_once` at a time.
 
     One whose artifact is gone is left out: the ingest of its file reads it anew.

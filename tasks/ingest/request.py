@@ -18,7 +18,7 @@ from storage.records.documents import DocumentRecord, EmbedderIdentity
 from storage.text import displayed
 from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
-from tasks.finding.plan import Plan, plan_again, plan_reading
+from tasks.finding.plan import ReadingPlan, plan_again, plan_reading
 from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
 from tasks.settings.ingest import EmbeddingSettings, IngestSettings
@@ -89,7 +89,7 @@ class Survey:
     """What was found under the asked paths, and what is to be done about it."""
 
     found: Discovery
-    plan: Plan
+    plan: ReadingPlan
 
     @property
     def documents(self) -> set[str]:

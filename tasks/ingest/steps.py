@@ -30,7 +30,7 @@ from tasks.ingest.keys import (
     PARSED,
     VECTORS,
     Evolved,
-    Tools,
+    IngestTools,
     graph_key,
     may_be_mended,
     nodes_hash,
@@ -84,15 +84,15 @@ class NotKeptError(RuntimeError):
     """What was read of a document is wanted again, and not kept any more: the document stays as it is until its file is read."""
 
 
-class UnansweredError(RuntimeError):
+class TooFewRepliesError(RuntimeError):
     """Too many nodes got no usable reply: the document fails, what came is kept, and the next ingest asks for the rest."""
 
 
 def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share: float, what: str = "nodes") -> None:
-    """Raise UnansweredError where more than this share of what was asked about, and more than one, got no usable reply."""
+    """Raise TooFewRepliesError where more than this share of what was asked about, and more than one, got no usable reply."""
     if len(errors) > max(1.0, share * asked):
         first = next(iter(errors.values()))
-        raise UnansweredError(
+        raise TooFewRepliesError(
             f"{len(errors)} of {asked} {what} got no usable reply from the model, the first: {first}; "
             "what came is kept, the next ingest asks for the rest"
         )
@@ -123,7 +123,7 @@ def _note(outcomes: Counter[str], what: str, thing: str) -> str:
 
 
 @step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)
-def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
+def parse(work: DocumentWork, tools: IngestTools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process; raise NotKeptError where no file is to be read."""
     if not work.path:
         raise NotKeptError("what was read of it is not kept for these settings; ingest its file with them")
@@ -138,7 +138,7 @@ def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
 
 
 @step("read-words", version="1", retries=ONCE, cache_key=words_key, codec=PARSED)
-def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> ParsedDocument:
+def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: IngestTools) -> ParsedDocument:
     """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
     settings = tools.settings.reading.ocr
     readable = read_words(
@@ -153,7 +153,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
 
 
 @step("structure", version="1", retries=0, cache_key=version_key, summary=structured_hash)
-def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
+def structure(work: DocumentWork, parsed: ParsedDocument, tools: IngestTools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
     report(work.document_id, "structure", 1, 1)
@@ -161,7 +161,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
 
 
 @step("analyze", version="1", retries=ONCE, cache_key=version_key, summary=structured_hash, tag=lambda *of: of[-1].tag_of_chat)
-def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
+def analyze(work: DocumentWork, structured: Structured, tools: IngestTools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
@@ -172,8 +172,8 @@ def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structu
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
 
 
-def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: ChatModel) -> Structured:
-    """Have the model describe what rules have read; raise UnansweredError where it fails on too much."""
+def _described(work: DocumentWork, analyzed: Structured, tools: IngestTools, chat: ChatModel) -> Structured:
+    """Have the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
     asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
@@ -186,7 +186,7 @@ def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: Cha
 
 
 @step("embed", version="2", retries=ONCE, cache_key=vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
-def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
+def embed(work: DocumentWork, texts: Sequence[str], tools: IngestTools) -> Vectors:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
         texts=texts,
@@ -203,14 +203,14 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     cache_key=round_key,
     summary=vectors_hash,
 )
-def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools: Tools) -> EvolvedVectors:
+def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools: IngestTools) -> EvolvedVectors:
     """Move every node's vector towards its neighbours' for one round, by rule; it takes milliseconds and is not remembered."""
     return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
 
 
 @step("judge-links", version="1", retries=0, cache_key=round_key, summary=nodes_hash, tag=lambda *_: MODEL)
-def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: Tools) -> EvolvedNodes:
-    """Have the model rewrite the nodes and name their links for one round (eq. 14); raise UnansweredError as `analyze` does.
+def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: IngestTools) -> EvolvedNodes:
+    """Have the model rewrite the nodes and name their links for one round (eq. 14); raise TooFewRepliesError as `analyze` does.
 
     What it replied is kept with the model's replies: a run that was killed does its rounds again without asking.
     """
@@ -234,7 +234,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: To
 
 
 @step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
-def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> Vectors:
+def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: IngestTools) -> Vectors:
     """Embed what a round of a model wrote, as `embed` does; remembered until the document is published."""
     rounds = tools.settings.reading.evolution.rounds
     return embed_nodes(
@@ -246,8 +246,8 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: To
 
 
 @step("write-map", version="1", retries=0, cache_key=version_key, summary=structured_hash, tag=lambda *_: MODEL)
-def write_map(work: DocumentWork, structured: Structured, tools: Tools, evolved: Evolved) -> Structured:
-    """Have the model sum up pages and sections, after the rounds; raise UnansweredError as `analyze` does."""
+def write_map(work: DocumentWork, structured: Structured, tools: IngestTools, evolved: Evolved) -> Structured:
+    """Have the model sum up pages and sections, after the rounds; raise TooFewRepliesError as `analyze` does."""
     assert tools.chat is not None
     structured = _as_evolved(structured, evolved, tools)
     asking = map_calls(work.document_id, work.name, structured, tools.settings.reading.analysis)
@@ -272,7 +272,7 @@ def evolve(
     parsed: ParsedDocument,
     structured: Structured,
     initial: Vectors,
-    tools: Tools,
+    tools: IngestTools,
     evolved: Evolved,
     second: Vectors | None = None,
 ) -> DocumentGraph:
@@ -302,7 +302,7 @@ def evolve(
     )
 
 
-def _as_evolved(structured: Structured, evolved: Evolved, tools: Tools) -> Structured:
+def _as_evolved(structured: Structured, evolved: Evolved, tools: IngestTools) -> Structured:
     """Return the structure with the nodes as a model rewrote them; pages say which of theirs it did not judge."""
     if not isinstance(evolved, EvolvedNodes):
         return structured
@@ -312,7 +312,7 @@ def _as_evolved(structured: Structured, evolved: Evolved, tools: Tools) -> Struc
     return replace(structured, nodes=evolved.nodes, pages=pages)
 
 
-def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
+def embedding_texts(nodes: Sequence[Node], tools: IngestTools) -> tuple[str, ...]:
     return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
 
 

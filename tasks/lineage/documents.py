@@ -14,7 +14,7 @@ from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState,
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING
 from tasks.lineage.names import Sources
-from tasks.lineage.records import CallRecord, Damage, DocumentHistory, NodePlace, Reading
+from tasks.lineage.records import CallRecord, Damage, DocumentHistory, DocumentReading, NodePlace
 from tasks.lineage.runs import RunHistory, history_of
 from tasks.parsing.parse import parse_inputs, parser_identity
 from tasks.settings.ingest import IngestSettings
@@ -63,7 +63,7 @@ def _nothing_known(document_id: str) -> DocumentRecord:
     return DocumentRecord(document_id, "", (), 0, "", "", DocumentState.FAILED, "", 0, 0)
 
 
-def _reading(history: RunHistory, document_id: str, record: DocumentRecord | None) -> Reading | None:
+def _reading(history: RunHistory, document_id: str, record: DocumentRecord | None) -> DocumentReading | None:
     """Return what a run did with the document, None where that is nothing; errors of what is not there have no words."""
     steps = tuple(step for step in history.steps if step.subject == document_id)
     calls = tuple(call for call in history.calls if call.about == document_id)
@@ -73,7 +73,7 @@ def _reading(history: RunHistory, document_id: str, record: DocumentRecord | Non
     if record is None:
         steps, calls = tuple(map(wordless, steps)), tuple(map(wordless, calls))
     began = min((step.started for step in steps), default="")
-    return Reading(replace(history.head, began=began), steps, calls, published=made)
+    return DocumentReading(replace(history.head, began=began), steps, calls, published=made)
 
 
 def _made(step: StepRecord, record: DocumentRecord) -> bool:

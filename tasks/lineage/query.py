@@ -57,7 +57,7 @@ REMEDY = f"the tables are {', '.join(TABLES)}, and `flowreader lineage --sql 'DE
 
 
 @dataclass(frozen=True, slots=True)
-class QueryResult:
+class QueriedRows:
     """The rows that a query found; `unreadable` are runs whose files the system does not give, with the reason."""
 
     columns: tuple[str, ...]
@@ -65,7 +65,7 @@ class QueryResult:
     unreadable: Mapping[str, str]
 
 
-def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) -> QueryResult:
+def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) -> QueriedRows:
     """Return what the query finds; raise RequestError where it cannot be answered, UnknownCorpusError for no corpus."""
     if not location.folder.is_dir():
         raise unknown_corpus(location)
@@ -87,7 +87,7 @@ def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) 
             timer.cancel()
     if len(rows) > ROWS:
         raise RequestError(f"the query finds more than {ROWS:,} rows; let it count or add up, or end it with LIMIT")
-    return QueryResult(names, tuple(tuple(map(plain, row)) for row in rows), dict(runs.unreadable))
+    return QueriedRows(names, tuple(tuple(map(plain, row)) for row in rows), dict(runs.unreadable))
 
 
 def copy_tables(runs: Runs, connection: duckdb.DuckDBPyConnection, query: str) -> None:

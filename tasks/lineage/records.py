@@ -93,7 +93,7 @@ class PagesRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentReading:
     """What a run did with a document; `published` says that it made the version that is published now."""
 
     run: RunHead
@@ -122,7 +122,7 @@ class DocumentHistory:
     nodes: int
     notes: tuple[str, ...]
     parser: str
-    readings: tuple[Reading, ...]
+    readings: tuple[DocumentReading, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def small_call(prompt: str, form: type[BaseModel], *images: bytes) -> ChatCall[A
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class AbilityProbe:
     """What came of the two calls; `looked` is None where the server says by itself whether it takes pictures."""
 
     talked: Reply
@@ -154,17 +154,17 @@ def _is_silent(reply: Reply) -> bool:
     return isinstance(reply, FaultError) and reply.kind is FaultKind.SILENT
 
 
-async def probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> Probe:
+async def probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
     """Have the model fill in a form, which is timed, then look at a picture, both in so many seconds."""
     end = time.monotonic() + seconds
     talk = small_call(TALK.format(time=time.time_ns()), Crossing)
     talked = await reply_to(talk, client, model, settings, seconds=seconds)
     if model.sees is not None:
-        return Probe(talked, None)
+        return AbilityProbe(talked, None)
     stream = io.BytesIO()
     Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
     look = small_call(LOOK, Colour, stream.getvalue())
-    return Probe(talked, await reply_to(look, client, model, settings, seconds=end - time.monotonic()))
+    return AbilityProbe(talked, await reply_to(look, client, model, settings, seconds=end - time.monotonic()))
 
 
 async def reply_to(
@@ -207,7 +207,7 @@ async def find_abilities(
     return keep_abilities(found, endpoint, model, seconds=seconds)
 
 
-def keep_abilities(found: Probe, endpoint: Endpoint, model: ServedModel, *, seconds: float) -> Abilities:
+def keep_abilities(found: AbilityProbe, endpoint: Endpoint, model: ServedModel, *, seconds: float) -> Abilities:
     """Keep what a probe of so many seconds found, where there is room for it, and return it."""
     abilities = found.abilities(model, seconds)
     if lasting := found.kept_seconds(abilities):

@@ -10,8 +10,8 @@ from tasks.models.abilities import (
     PATIENT_SECONDS,
     QUESTION_SECONDS,
     Abilities,
+    AbilityProbe,
     Crossing,
-    Probe,
     keep_abilities,
     probe,
     small_call,
@@ -138,7 +138,7 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     return [answers, *_talk_checks(found, model), _picture_check(found, model), *_ability_checks(found, abilities)]
 
 
-def _talk_checks(found: Probe, model: ServedModel) -> Iterator[ServerCheck]:
+def _talk_checks(found: AbilityProbe, model: ServedModel) -> Iterator[ServerCheck]:
     """Look at the reply that had to fill in a form: of which model is it, is it one, what did it take?"""
     reply = found.talked
     renamed = isinstance(reply, Completion) and not same_model(model.name, reply.model)
@@ -161,7 +161,7 @@ def _talk_checks(found: Probe, model: ServedModel) -> Iterator[ServerCheck]:
         yield ServerCheck("usage", f"{reply.input_tokens} tokens read, {reply.output_tokens} written")
 
 
-def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
+def _picture_check(found: AbilityProbe, model: ServedModel) -> ServerCheck:
     if model.sees is False or isinstance(found.looked, PicturesRejectedError):
         return ServerCheck("picture", "none is taken; figures are told by caption and words, tables as Markdown")
     if isinstance(found.looked, Exception):
@@ -177,7 +177,7 @@ def _picture_check(found: Probe, model: ServedModel) -> ServerCheck:
     return ServerCheck("picture", "it is taken, and a green one is seen to be green")
 
 
-def _ability_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
+def _ability_checks(found: AbilityProbe, abilities: Abilities) -> Iterator[ServerCheck]:
     """Say how fast the model is where that is known, and in which forms a question is asked of it."""
     if isinstance(found.talked, Completion) and abilities.written_per_second:
         read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"

@@ -31,11 +31,11 @@ from tasks.parsing.jobs import (
     REFUSALS,
     REFUSED,
     SURVEYS,
+    FileSurvey,
     Job,
     ParseError,
     Reading,
-    Refusal,
-    Survey,
+    RefusedFile,
     Work,
 )
 
@@ -167,7 +167,7 @@ def live(line: bytes, *, parent: int) -> int:
         _work(job)
         return DONE
     except ParseError as refusal:
-        _refuse(job, Refusal(state=refusal.state, reason=refusal.reason, final=True))
+        _refuse(job, RefusedFile(state=refusal.state, reason=refusal.reason, final=True))
         return REFUSED
     except MemoryError:
         return OUT_OF_MEMORY
@@ -175,7 +175,7 @@ def live(line: bytes, *, parent: int) -> int:
         del reserve
         gc.collect()
         words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        _refuse(job, Refusal(state=DocumentState.FAILED, reason=words, final=False))
+        _refuse(job, RefusedFile(state=DocumentState.FAILED, reason=words, final=False))
         return OUT_OF_MEMORY if "MemoryError" in words or "bad allocation" in words else FAILED
 
 
@@ -199,12 +199,12 @@ def _read_pages(job: Job) -> None:
     _answer(job, READINGS, Reading(title="", pages=pdfium.add_pictures(pages, job)))
 
 
-def _survey(job: Job) -> Survey:
+def _survey(job: Job) -> FileSurvey:
     """Say what the file is; raise ParseError where no parser can read it."""
     media_type = detect(job.source, name=job.name, limits=job.limits)
     if media_type == PDF:
         return pdfium.survey_pdf(job)
-    return Survey(media_type=media_type, title="", page_labels=(), outline=(), decrypted=None)
+    return FileSurvey(media_type=media_type, title="", page_labels=(), outline=(), decrypted=None)
 
 
 def _answer(job: Job, kind: TypeAdapter[Any], value: object) -> None:
@@ -214,7 +214,7 @@ def _answer(job: Job, kind: TypeAdapter[Any], value: object) -> None:
     unfinished.replace(job.folder / ANSWER)
 
 
-def _refuse(job: Job, refusal: Refusal) -> None:
+def _refuse(job: Job, refusal: RefusedFile) -> None:
     """Write why there is no answer, as far as there is room for it."""
     try:
         (job.folder / REFUSAL).write_bytes(REFUSALS.dump_json(refusal))

@@ -74,7 +74,7 @@ class ParseError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedFile:
     """ParseError on its way to the parent; `final` is false where another parser may succeed."""
 
     state: DocumentState
@@ -83,7 +83,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class FileSurvey:
     """What a file is. `page_labels` has an entry for each page of a PDF, else none; `decrypted` names the copy to read."""
 
     media_type: str
@@ -128,7 +128,7 @@ def read_left(folder: Path, name: str, kind: TypeAdapter[T], *, most_bytes: int)
         return None
 
 
-SURVEYS = TypeAdapter(Survey)
+SURVEYS = TypeAdapter(FileSurvey)
 READINGS = TypeAdapter(Reading)
-REFUSALS = TypeAdapter(Refusal)
+REFUSALS = TypeAdapter(RefusedFile)
 CONFINEMENTS = TypeAdapter(tuple[str, ...])

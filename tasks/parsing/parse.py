@@ -7,7 +7,7 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
-from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, Reading, Survey, Work, left_in, read_left
+from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, FileSurvey, Reading, Work, left_in, read_left
 from tasks.parsing.jobs import ParseError as ParseError
 from tasks.parsing.session import Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
@@ -98,7 +98,7 @@ def render_page(path: Path, *, page: int, dpi: int, settings: IngestSettings) ->
         return left_in(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
 
 
-def _survey(session: Session) -> Survey:
+def _survey(session: Session) -> FileSurvey:
     """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
     ending, folder = session.run(Work.SURVEY, pages=1)
     _check(ending, parser="the file cannot be opened: pdfium")
@@ -121,7 +121,7 @@ def _check(ending: Ending, *, parser: str) -> None:
         raise ParseError(DocumentState.FAILED, f"{parser} {ending.problem or 'gave no answer'}")
 
 
-def _read_whole(session: Session, survey: Survey) -> Reading:
+def _read_whole(session: Session, survey: FileSurvey) -> Reading:
     """Read a document that has no page ranges, in one child with the limits of one range."""
     ending, folder = session.run(Work.WHOLE, pages=session.settings.reading.parse.pages_per_range, media_type=survey.media_type)
     _check(ending, parser="MinerU")
@@ -131,7 +131,7 @@ def _read_whole(session: Session, survey: Survey) -> Reading:
     return reading
 
 
-def _read_pdf(session: Session, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
+def _read_pdf(session: Session, survey: FileSurvey, on_pages: Callable[[int, int], None]) -> Reading:
     pages = read_page_ranges(session, len(survey.page_labels), on_pages)
     if all(page.parser is PageParser.NONE for page in pages):
         raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")

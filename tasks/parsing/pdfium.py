@@ -11,7 +11,7 @@ from PIL import Image
 
 from storage.records.documents import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area, unite
-from tasks.parsing.jobs import PDF, Job, ParseError, Survey
+from tasks.parsing.jobs import PDF, FileSurvey, Job, ParseError
 from tasks.parsing.pictures import encode
 
 OUTLINE_ENTRIES = 5000
@@ -35,7 +35,7 @@ def open_pdf(path: Path, password: str | None = None) -> pdfium.PdfDocument:
         ) from error
 
 
-def survey_pdf(job: Job) -> Survey:
+def survey_pdf(job: Job) -> FileSurvey:
     """Count the pages that are really there, with their labels and the bookmarks; write a copy without encryption if needed."""
     document = open_pdf(job.source, job.password)
     labels = tuple(_labels(document))
@@ -46,7 +46,7 @@ def survey_pdf(job: Job) -> Survey:
         decrypted = "decrypted.pdf"
         document.save(job.folder / decrypted, flags=REMOVE_SECURITY)
     title = document.get_metadata_value("Title").strip()
-    return Survey(
+    return FileSurvey(
         media_type=PDF, title=title, page_labels=labels, outline=tuple(_outline(document, len(labels))), decrypted=decrypted
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from storage.errors import ExpectedError
-from tasks.parsing.jobs import ANSWER, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in, read_left
+from tasks.parsing.jobs import ANSWER, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, RefusedFile, Work, left_in, read_left
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
@@ -43,7 +43,7 @@ class Ending:
     """How a child ended. `problem` is empty where all went well, else what to say after "MinerU" or "pdfium"."""
 
     problem: str
-    refusal: Refusal | None
+    refusal: RefusedFile | None
     cpu_seconds: float
     answered: bool
 
@@ -206,7 +206,7 @@ def _account(job: Job, reply: Reply) -> Ending:
     )
 
 
-def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal | None) -> str:
+def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: RefusedFile | None) -> str:
     if late:
         return f"hung for {job.wall_seconds:.0f} s"
     if code == OUT_OF_MEMORY or peak > MEMORY_SHARE * job.limits.memory_megabytes:

@@ -21,7 +21,7 @@ HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKin
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Quotable:
     """Something that can be quoted: its text as it stands in the node, and the row that it is.
 
     `words` is what counts as its own, the caption of its table or figure included.
@@ -33,23 +33,23 @@ class Piece:
     row: TableRow | None = None
 
 
-def pieces_on(path: PathText) -> list[Piece]:
+def pieces_on(path: PathText) -> list[Quotable]:
     """Return the pieces of a path, in order; reference lists and the like say nothing, and are not quoted."""
     return [piece for node in path.nodes if not node.meaningless for piece in pieces_of(node, path.rows.get(node.id, ()))]
 
 
-def pieces_of(node: Passage, rows: Sequence[TableRow]) -> Iterator[Piece]:
+def pieces_of(node: Passage, rows: Sequence[TableRow]) -> Iterator[Quotable]:
     """Yield the pieces of a node in reading order; a node without words has none."""
     if node.modality is Modality.TABLE and rows:
-        yield from (Piece(row.text, row.text, node, row) for row in rows if not row.is_header)
+        yield from (Quotable(row.text, row.text, node, row) for row in rows if not row.is_header)
     elif node.modality is Modality.FIGURE:
         seen = " ".join((node.picture_text or node.content or node.caption).split())
-        yield from [Piece(seen, f"{node.caption} {seen}", node)] if seen else []
+        yield from [Quotable(seen, f"{node.caption} {seen}", node)] if seen else []
     else:
-        yield from (Piece(sentence, sentence, node) for sentence in sentences_of(node.content))
+        yield from (Quotable(sentence, sentence, node) for sentence in sentences_of(node.content))
 
 
-def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
+def quotes_on(pieces: Sequence[Quotable], path: PathText) -> list[Quote]:
     """Return each piece as a quote of its full length, with the stems of the question in and beside it."""
     asked = frozenset(path.rarity)
     around = {node.id: asked & stems_around(node, path) for node in path.nodes}
@@ -66,7 +66,7 @@ def stems_around(node: Passage, path: PathText) -> frozenset[str]:
     return stems_in(" ".join((*node.section_path, node.caption))) | path.titled.get(node.document_id, frozenset())
 
 
-def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
+def shortened(quote: Quote, piece: Quotable, weights: Mapping[str, float], most_words: int) -> Quote:
     """Return a quote in the length that is shown. A row stays whole, so that it can be found."""
     whole = piece.row is not None
     return quote if whole else replace(quote, text=excerpt(piece.text, weights=weights, most_words=most_words))

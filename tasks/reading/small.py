@@ -22,9 +22,8 @@ from tasks.asking.records import PathReading, PathText, Question, Quote, Synthes
 from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
-from tasks.prompts.prompt import Piece as Shown
-from tasks.prompts.prompt import cut
-from tasks.reading.cited import Piece, pieces_on, quote_of, quotes_on
+from tasks.prompts.prompt import Piece, cut
+from tasks.reading.cited import Quotable, pieces_on, quote_of, quotes_on
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
@@ -43,7 +42,7 @@ UNSAID = "the answer of the model does not count: nothing that it was shown says
 class Near:
     """A piece near the question; `covered` 0..1 is the share of the question's words, by rarity, in it and beside it."""
 
-    piece: Piece
+    piece: Quotable
     covered: float
 
 
@@ -89,15 +88,15 @@ class SmallReader(ModelReader):
         """Ask for none: a small model finds no better ones than the question's own words."""
         return ()
 
-    def _pieces(self, paths: Sequence[PathText]) -> list[tuple[Piece, Quote]]:
-        found: dict[tuple[str, str], tuple[Piece, Quote]] = {}
+    def _pieces(self, paths: Sequence[PathText]) -> list[tuple[Quotable, Quote]]:
+        found: dict[tuple[str, str], tuple[Quotable, Quote]] = {}
         for path in paths:
             on_path = pieces_on(path)
             for piece, quote in zip(on_path, quotes_on(on_path, path), strict=True):
                 found.setdefault((quote.node.id, quote.text), (piece, quote))
         return list(found.values())
 
-    def _nearest(self, pieces: Sequence[tuple[Piece, Quote]], rarity: Mapping[str, float]) -> list[Near]:
+    def _nearest(self, pieces: Sequence[tuple[Quotable, Quote]], rarity: Mapping[str, float]) -> list[Near]:
         """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
         settings = self.context.settings.reading
         quotes = [quote for _, quote in pieces]
@@ -125,16 +124,16 @@ class SmallReader(ModelReader):
             for place in sorted(kept)
         ]
 
-    def _cut(self, piece: Piece) -> str:
+    def _cut(self, piece: Quotable) -> str:
         return cut(piece.text, self.context.settings.reading.model.small_characters)
 
-    def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[ShortAnswer]:
+    def _call(self, question: Question, pieces: Sequence[Quotable]) -> ChatCall[ShortAnswer]:
         return self.context.call(
             "worker_small",
             "the answer",
             ShortAnswer,
             question=question.text,
-            pieces=[Shown("passages", "\n".join(map(self._cut, pieces)))],
+            pieces=[Piece("passages", "\n".join(map(self._cut, pieces)))],
             plain=True,
             draft="answer",
         )
@@ -150,7 +149,7 @@ class SmallReader(ModelReader):
 class Proof:
     """The piece that says an answer, and from where to where."""
 
-    piece: Piece
+    piece: Quotable
     start: int
     end: int
 
@@ -160,7 +159,7 @@ class Proof:
         return self.piece.text if whole else words_around(self.piece.text, start=self.start, end=self.end, most_words=most_words)
 
 
-def proof_of(question: str, answer: str, pieces: Sequence[Piece]) -> Proof | None:
+def proof_of(question: str, answer: str, pieces: Sequence[Quotable]) -> Proof | None:
     """Return the first piece that says all that an answer adds to the question; None where none does, or nothing is added.
 
     A piece that denies proves no answer that does not, nor the other way round, and a number stands with its unit in both.

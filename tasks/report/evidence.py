@@ -51,7 +51,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ReportEvidence:
     """Everything of the corpus that the report shows.
 
     What is not in `documents` was replaced, or is one of `removed` (ids) and is not quoted.
@@ -129,7 +129,7 @@ class Pictures:
         return picture
 
 
-def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, *, drawing: bool = True) -> Evidence:
+def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, *, drawing: bool = True) -> ReportEvidence:
     """Return what the report shows, without its sheets unless `drawing`.
 
     Documents and nodes that the snapshot does not hold any more are left out of it.
@@ -147,7 +147,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
             for key, cited in cited_pages(answer.citations).items()
             if drawing and key[0] in documents
         )
-    return Evidence(
+    return ReportEvidence(
         sheets=sheets,
         nodes=nodes,
         documents=documents,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from storage.records.answers import Citation, EvidencePath
 from storage.records.documents import Modality, Node
 from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
-from tasks.report.evidence import Evidence
+from tasks.report.evidence import ReportEvidence
 from tasks.report.wording import cut, few_words, numbers_line, short_place
 
 LETTER = 6.9
@@ -24,7 +24,7 @@ class Drawing:
     layout: PathLayout
     cited: Mapping[str, tuple[int, ...]]
     supported: frozenset[tuple[int, int]]
-    evidence: Evidence
+    evidence: ReportEvidence
     with_document: bool
 
     def node(self, number: int) -> Node | None:
@@ -48,7 +48,7 @@ class Drawing:
         return place if node is None or node.modality is Modality.TEXT else f"{place} · {node.label or node.modality.capitalize()}"
 
 
-def drawing_of(paths: Sequence[EvidencePath], evidence: Evidence, citations: Sequence[Citation]) -> Drawing:
+def drawing_of(paths: Sequence[EvidencePath], evidence: ReportEvidence, citations: Sequence[Citation]) -> Drawing:
     cited: dict[str, tuple[int, ...]] = {}
     for place, citation in enumerate(citations, 1):
         cited[citation.node_id] = (*cited.get(citation.node_id, ()), place)

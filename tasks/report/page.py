@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from storage.records.answers import Answer, AnswerStatus, Citation, EvidencePath
 from tasks.reading.judging import STATUS_WORDS, money_in_words, words_of
-from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, Evidence, cited_pages
+from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, ReportEvidence, cited_pages
 from tasks.report.graph import (
     CARD_HEIGHT,
     LETTER,
@@ -59,12 +59,12 @@ TEMPLATES = Environment(
 CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
-def show_page(answer: Answer, evidence: Evidence) -> str:
+def show_page(answer: Answer, evidence: ReportEvidence) -> str:
     style = Markup("\n".join([STYLE.read_text("utf-8"), box_rules(evidence.sheets), link_rules(len(answer.citations))]))
     return TEMPLATES.get_template("page.html").render(style=style, policy=_policy(style), **parts_of(answer, evidence))
 
 
-def parts_of(answer: Answer, evidence: Evidence) -> dict[str, Any]:
+def parts_of(answer: Answer, evidence: ReportEvidence) -> dict[str, Any]:
     """Return what the parts of the page are made of."""
     walked = [path for path in answer.paths if path.nodes]
     return {
@@ -115,7 +115,7 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
             yield f"{prefix}{name}", str(value)
 
 
-def remark_on(citation: Citation, evidence: Evidence, *, quoted: bool) -> str:
+def remark_on(citation: Citation, evidence: ReportEvidence, *, quoted: bool) -> str:
     """Say what is missing: the words, or in the corpus of today what they stand in."""
     if not evidence.holds(citation.document):
         return why_gone(evidence, citation.document, quoted=quoted)
@@ -124,11 +124,11 @@ def remark_on(citation: Citation, evidence: Evidence, *, quoted: bool) -> str:
     return "" if citation.node_id in evidence.nodes else GONE
 
 
-def answer_of(path: EvidencePath, evidence: Evidence) -> str:
+def answer_of(path: EvidencePath, evidence: ReportEvidence) -> str:
     return REMOVED if any(page.document.id in evidence.removed for page in path.pages) else path.answer
 
 
-def why_lost(path: EvidencePath, place: int, evidence: Evidence) -> str:
+def why_lost(path: EvidencePath, place: int, evidence: ReportEvidence) -> str:
     lost = [page.document for page in path.pages[place : place + 1] if not evidence.holds(page.document)]
     return why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
 
@@ -137,7 +137,7 @@ ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(
 """The picture stands on no page: its ground and its letters are its own."""
 
 
-def draw_picture(answer: Answer, evidence: Evidence) -> str:
+def draw_picture(answer: Answer, evidence: ReportEvidence) -> str:
     """Return the graph of the strongest paths as an SVG file's text, "" where none was walked, or the trace says more."""
     paths = [path for path in answer.paths if path.nodes][:PATHS_SHOWN]
     if answer.trace or not paths:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from storage.records.answers import NamedDocument
 from storage.records.documents import Modality, Node
-from tasks.report.evidence import Evidence
+from tasks.report.evidence import ReportEvidence
 
 CELL_END = re.compile(r"(?<!\\)\|")
 ROUND_FROM = 999.5
@@ -25,14 +25,14 @@ REPLACED = "The document was replaced, or read again, since this was answered; i
 ABSENT = "The document is not in the corpus any more."
 
 
-def why_gone(evidence: Evidence, document: NamedDocument, *, quoted: bool) -> str:
+def why_gone(evidence: ReportEvidence, document: NamedDocument, *, quoted: bool) -> str:
     """Say why the corpus does not hold a document any more; words are kept of one that was replaced, of a removed one none."""
     if document.id in evidence.removed:
         return REMOVED
     return REPLACED if quoted else ABSENT
 
 
-def short_place(evidence: Evidence, node: Node | None, *, with_document: bool) -> str:
+def short_place(evidence: ReportEvidence, node: Node | None, *, with_document: bool) -> str:
     """Return the place of a node in the fewest words: "report, p. 5"."""
     if node is None:
         return "gone"

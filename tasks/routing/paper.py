@@ -32,7 +32,7 @@ class Terrain:
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RoutedTerrain:
     """The cheapest flow, on the arcs of the terrain first, its chains, and the cut that a bridge would have to cross."""
 
     flow: FloatArray
@@ -75,7 +75,7 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, conte
 
 
 @question_step("route", lambda routed: {"flow": hash_bytes(routed.flow.tobytes())}, retries=0)
-def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
+def route(question: Question, terrain: Terrain, context: AskContext) -> RoutedTerrain:
     """Route F, or what fits of it, which the paper leaves open: with its own figures F fits for hardly any question."""
     settings = context.settings.routing
     network = build_network(
@@ -90,7 +90,7 @@ def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
     )
     cut = max_flow(network)
     flow = min_cost_flow(network, demand=settings.demand)
-    return Routed(
+    return RoutedTerrain(
         flow=flow,
         chains=decompose(network, flow=flow, limit=settings.paths),
         saturation=saturation(max_flow=cut.value, demand=settings.demand),
@@ -99,7 +99,7 @@ def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
 
 
 @question_step("select", lambda paths: {"paths": hash_bytes(repr(paths).encode())}, retries=0)
-def select(_question: Question, terrain: Terrain, routed: Routed, context: AskContext) -> tuple[ChosenPath, ...]:
+def select(_question: Question, terrain: Terrain, routed: RoutedTerrain, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
     settings = context.settings.selection
     chains, flows = [chain.nodes for chain in routed.chains], np.array([chain.flow for chain in routed.chains])

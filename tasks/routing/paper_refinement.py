@@ -12,7 +12,7 @@ from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.flow.refinement import Trigger, cut_pairs, damped_weights, expanded_sources, top_decile_arcs
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
-from tasks.routing.paper import Routed, Terrain
+from tasks.routing.paper import RoutedTerrain, Terrain
 from tasks.routing.rating import graph_edits, lifted, rated_steps, step_similarities
 
 
@@ -30,7 +30,7 @@ class TerrainEditor:
     graph: CandidateGraph
     context: AskContext
 
-    def bridge(self, terrain: Terrain, routed: Routed) -> Refined:
+    def bridge(self, terrain: Terrain, routed: RoutedTerrain) -> Refined:
         """T1: add arcs across the cut where the passages have to do with each other, and weigh those at the cut anew."""
         settings = self.context.settings.gate
         pairs = cut_pairs(
@@ -101,7 +101,7 @@ def refine(
     graph: CandidateGraph,
     scores: NodeScores,
     terrain: Terrain,
-    routed: Routed,
+    routed: RoutedTerrain,
     readings: Sequence[PathReading],
     trigger: Trigger,
     context: AskContext,

@@ -16,7 +16,7 @@ from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache
 from storage.runs.views import read_run
 from tasks.finding.plan import UNFINISHED
-from tasks.ingest.keys import Tools
+from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.request import EvolveRequest, IngestRequest, look, survey
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
@@ -79,7 +79,7 @@ def read(folder, published=(), asked=IngestRequest):
     told = {"parameters": {}, "settings": {}, "run_id": "", "snapshot": lambda: 0}
     with lineage_of_run(location, **told) as place, working_at(place), reading_model(settings, writing_calls(place)) as chat:
         embedder = open_embedder(default_identity())
-        tools = Tools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
+        tools = IngestTools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
         request = asked(paths=(str(folder),), settings=settings)
         found = survey(request, look(request), published, embedder.identity, reader_identity(settings, chat.name))
         return [asyncio.run(read_document(work, tools=tools)) for work in found.plan.work]

@@ -38,7 +38,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class SectionOutline:
     """The sections in reading order, and for each element of the document the place of its section, None before the first."""
 
     headings: tuple[Heading, ...]
@@ -89,7 +89,7 @@ def rank_titles(
     return ranked if root is None else {root: 1, **ranked}
 
 
-def build_outline(elements: Sequence[Element], levels: Mapping[int, int]) -> Outline:
+def build_outline(elements: Sequence[Element], levels: Mapping[int, int]) -> SectionOutline:
     """Return the tree of sections that titles with these levels open; a child's level is its parent's plus one.
 
     A title that repeats the open section's ("(continued)" or not) opens none but belongs to it. Elements whose serial
@@ -104,7 +104,7 @@ def build_outline(elements: Sequence[Element], levels: Mapping[int, int]) -> Out
         section_of.append(open_sections[-1] if open_sections else None)
         for place in open_sections:
             headings[place] = replace(headings[place], last_page=element.page)
-    return Outline(tuple(headings), tuple(section_of))
+    return SectionOutline(tuple(headings), tuple(section_of))
 
 
 def _open_section(headings: list[Heading], open_sections: list[int], element: Element, levels: Mapping[int, int]) -> None:

@@ -12,7 +12,7 @@ from tasks.evaluation.benchmarks.rows import Row, python_list, shortened
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class BenchmarkFormat:
     """`layout` names it in errors.
 
     `kind_of` takes a file and its columns and returns the benchmark that it is, "" where it is another's; one forgotten column does
@@ -184,13 +184,13 @@ def _by_name(file: Path, kinds: Mapping[str, str], known: bool) -> str:
 
 # LongDocURL before MMLongBench-Doc, whose columns its copies have too.
 FORMATS = (
-    Format(
+    BenchmarkFormat(
         layout="a folder with questions.jsonl and documents/",
         kind_of=is_own,
         question=own_question,
         folders=lambda file, _given, _kind: (file.parent / "documents",),
     ),
-    Format(
+    BenchmarkFormat(
         layout="LongDocURL (its .jsonl or .json and the PDFs)",
         kind_of=lambda file, columns: (
             "longdocurl" if file.suffix != ".csv" and "question" in columns and columns & LONGDOCURL_COLUMNS else ""
@@ -198,7 +198,7 @@ FORMATS = (
         question=longdocurl_question,
         folders=lambda _file, given, _kind: (given,),
     ),
-    Format(
+    BenchmarkFormat(
         layout="MMLongBench-Doc (samples.json and its PDFs)",
         kind_of=lambda file, columns: (
             "mmlongbench-doc" if file.suffix != ".csv" and len(MMLONGBENCH_COLUMNS - columns) <= 1 else ""
@@ -206,13 +206,13 @@ FORMATS = (
         question=mmlongbench_question,
         folders=lambda _file, given, _kind: (given,),
     ),
-    Format(
+    BenchmarkFormat(
         layout="UDA (paper_tab_qa.csv, paper_text_qa.csv or feta_qa.csv, and src_doc_files/)",
         kind_of=lambda file, columns: _by_name(file, UDA_KINDS, bool(columns & {"doc_name", "q_uid"})),
         question=uda_question,
         folders=uda_folders,
     ),
-    Format(
+    BenchmarkFormat(
         layout="VisDoMBench (the folder of a subset: spiqa, feta_tab, paper_tab, scigraphvqa or slidevqa, with its CSV and docs/)",
         kind_of=lambda file, columns: _by_name(file, VISDOM_KINDS, len(VISDOM_COLUMNS - columns) <= 1),
         question=visdom_question,

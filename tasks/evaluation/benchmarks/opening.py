@@ -11,7 +11,7 @@ from pathlib import Path
 from storage.codec import CodecError, to_json
 from storage.records.documents import identify
 from storage.records.evaluations import Benchmark, BenchmarkQuestion
-from tasks.evaluation.benchmarks.formats import FORMATS, OWN_KIND, OWN_QUESTIONS, UDA_KINDS, VISDOM_KINDS, Format
+from tasks.evaluation.benchmarks.formats import FORMATS, OWN_KIND, OWN_QUESTIONS, UDA_KINDS, VISDOM_KINDS, BenchmarkFormat
 from tasks.evaluation.benchmarks.rows import SUFFIXES, BenchmarkError, Row, columns_of, read_rows
 
 DOCUMENT_FOLDERS = frozenset({"documents", "docs"})
@@ -27,7 +27,7 @@ UNWRITABLE = re.compile(r'[/\\:*?"<>|]')
 class Recognised:
     file: Path
     given: Path
-    format: Format
+    format: BenchmarkFormat
     kind: str
 
 

@@ -38,7 +38,7 @@ def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
         yield group
 
 
-class LocalModel:
+class SentenceModel:
     """A model of sentence-transformers; in bf16 linear layers and attention compute so, sums and norms stay in float32."""
 
     def __init__(self, named: str, precision: str, prompts: str = "{}") -> None:
@@ -90,7 +90,7 @@ class LocalModel:
 def serve(connection: Connection) -> None:
     bound_arenas()
     try:
-        model = LocalModel(*sys.argv[1:])
+        model = SentenceModel(*sys.argv[1:])
     except EmbeddingError as error:
         connection.send_bytes(str(error).encode())
         return

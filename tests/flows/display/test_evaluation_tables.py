@@ -15,17 +15,17 @@ from flows.cli.evaluate_commands import AskingMeter
 from flows.display.evaluation_tables import evaluation_json, show_changes, show_evaluation, show_missed
 from flows.display.output import Output
 from storage.records.evaluations import BenchmarkQuestion, Figure
-from tasks.evaluation.comparing import Change, Difference
+from tasks.evaluation.comparing import Difference, MetricChange
 from tasks.progress import Progress, forget_stop, report, request_stop
 from tests.program import terminal
 from tests.storage.evaluation_worlds import evaluation, scored
 
 RUN = "0a63db1e-f736-43bb-9d26-8d8d654582c5"
 OTHER = "5f9ed5fc-4f3a-4abb-bfaa-e472561cd899"
-RECALL = Change("flow", "recall@5", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
-PERHAPS = Change("flow", "seconds", 40, 0.75, 0.5, -0.25, -0.75, 0.25, 6)
-WHOLE = Change("flow", "perfect recall", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
-SAME = Change("top-k", "recall@5", 40, 0.5, 0.5, 0.0, 0.0, 0.0, 6)
+RECALL = MetricChange("flow", "recall@5", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
+PERHAPS = MetricChange("flow", "seconds", 40, 0.75, 0.5, -0.25, -0.75, 0.25, 6)
+WHOLE = MetricChange("flow", "perfect recall", 40, 0.5, 0.625, 0.125, 0.05, 0.2, 6)
+SAME = MetricChange("top-k", "recall@5", 40, 0.5, 0.5, 0.0, 0.0, 0.0, 6)
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_change_of_what_was_fitted_on_these_documents_before_or_after_says_so(
 
 def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_nothing_no_minus(output, capsys):
     alone = replace(RECALL, low=0.125, high=0.125, documents=1)
-    nothing = Change("flow", "seconds", 4, 0.1, 0.1, -0.001, -0.002, 0.0, 4)
+    nothing = MetricChange("flow", "seconds", 4, 0.1, 0.1, -0.001, -0.002, 0.0, 4)
     show_changes(evaluation(RUN), evaluation(OTHER), [alone, nothing], [Difference("ask.gate.enabled", "true", "false")], output)
     shown = lines(capsys)
     assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)" in shown and "flow seconds 0.10 0.10 +0.00 (+0.00 to +0.00)" in shown

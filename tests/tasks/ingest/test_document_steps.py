@@ -13,7 +13,7 @@ from tasks.asking.question import ask_for_keywords
 from tasks.finding.plan import DocumentWork
 from tasks.ingest import keys
 from tasks.ingest.steps import (
-    UnansweredError,
+    TooFewRepliesError,
     analyze,
     embed,
     embed_nodes,
@@ -100,7 +100,7 @@ LOST, WRONG, DECLINED = ChatError("node 3 of a.pdf: no reply"), InvalidReplyErro
 def test_a_few_failures_are_borne_and_many_are_not():
     require_enough_replies({3: LOST}, asked=2, share=0.2)
     require_enough_replies({3: LOST, 4: LOST}, asked=10, share=0.2)
-    with pytest.raises(UnansweredError, match=r"3 of 10 nodes .* node 3 of a\.pdf.* next ingest"):
+    with pytest.raises(TooFewRepliesError, match=r"3 of 10 nodes .* node 3 of a\.pdf.* next ingest"):
         require_enough_replies({3: LOST, 4: LOST, 5: WRONG}, asked=10, share=0.2)
     require_enough_replies({}, asked=0, share=0.0)
 

@@ -18,9 +18,9 @@ from storage.memo import StepMemo
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import read_answers
 from storage.runs.log import RunLog
-from tasks.finding.plan import UNFINISHED, Plan
+from tasks.finding.plan import UNFINISHED, ReadingPlan
 from tasks.ingest import publishing
-from tasks.ingest.outcomes import Outcome
+from tasks.ingest.outcomes import DocumentOutcome
 from tasks.ingest.publishing import index, maintenance_is_due, publish, rename
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import Workplace, workplace
@@ -40,7 +40,7 @@ def place(tmp_path, home):
 
 
 def outcome(name):
-    return Outcome(record=worlds.record(GRAPHS[name], f"/in/{name}.pdf"), graph=GRAPHS[name])
+    return DocumentOutcome(record=worlds.record(GRAPHS[name], f"/in/{name}.pdf"), graph=GRAPHS[name])
 
 
 def cross_edges_after(location, batches):
@@ -109,7 +109,7 @@ def test_renaming_and_indexing_keep_the_graph(home):
         publish(corpus, [outcome("paper")], {}, SETTINGS)
         assert maintenance_is_due(location)
         renamed = (worlds.record(GRAPHS["report"], "/in/other.pdf"),)
-        rename(corpus, Plan((), renamed, superseded={}, outdated=(GRAPHS["paper"].document_id,), unchanged=(), vanished=()))
+        rename(corpus, ReadingPlan((), renamed, superseded={}, outdated=(GRAPHS["paper"].document_id,), unchanged=(), vanished=()))
         index(corpus)
         assert not maintenance_is_due(location)
     with open_for_reading(location) as snapshot:

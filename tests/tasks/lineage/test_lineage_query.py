@@ -12,7 +12,7 @@ import pytest
 from flows.cli.main import main
 from storage.errors import RequestError
 from storage.runs.log import RunLog
-from tasks.lineage.query import TABLES, QueryResult, ask_runs
+from tasks.lineage.query import TABLES, QueriedRows, ask_runs
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_said_and_hides_nothing_else(tmp_path):
     place = worlds.corpus_in(tmp_path)
     (ingest_run(place, REPORT).parent / "r1.jsonl").mkdir()
     told = ask_runs(place, "SELECT count(*) FROM runs; ")
-    assert told == QueryResult(("count_star()",), ((1,),), {"r1": "Is a directory"})
+    assert told == QueriedRows(("count_star()",), ((1,),), {"r1": "Is a directory"})
 
 
 READS = ["read_text('{0}')", "'{0}'", "read_parquet('{0}')", "glob('{0}')", "query('FROM read_text(''{0}'')')"]

@@ -11,7 +11,7 @@ from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.forms import largest_reply
 from tasks.reading.answer import noted
-from tasks.reading.cited import Piece
+from tasks.reading.cited import Quotable
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.paths import read_paths
 from tasks.reading.small import proof_of
@@ -224,7 +224,7 @@ def test_a_slow_model_is_asked_in_small_forms_where_the_question_has_not_the_tim
 
 
 def piece(text, row=None):
-    return Piece(text, text, REPORT.nodes[0], row)
+    return Quotable(text, text, REPORT.nodes[0], row)
 
 
 DEPTH, HOSES, SOUND, VALVE, WHALES, PROFIT = map(

@@ -37,7 +37,7 @@ from storage.records.documents import (
     PageParser,
     identify,
 )
-from tasks.report.evidence import Evidence
+from tasks.report.evidence import ReportEvidence
 from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, unit_vectors
 
 PDF = "application/pdf"
@@ -176,7 +176,7 @@ def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, .
     return Answer(**given | more)
 
 
-def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> Evidence:
+def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> ReportEvidence:
     given = {
         "sheets": (),
         "nodes": {node.id: node for node in nodes},
@@ -185,7 +185,7 @@ def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) 
         "removed": frozenset(),
         "left_out": (),
     }
-    return Evidence(**given | more)
+    return ReportEvidence(**given | more)
 
 
 def id_of(path: Path) -> str:

@@ -10,7 +10,7 @@ from storage.records.documents import EdgeKind, Modality
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, PathReading, Question, Quote
-from tasks.routing.paper import Routed, Terrain, lay_out, route, select
+from tasks.routing.paper import RoutedTerrain, Terrain, lay_out, route, select
 from tasks.routing.paper_refinement import refine
 from tests.asking_worlds import Passage, at_context, published, run_of, written
 from tests.tasks import routing_worlds
@@ -117,7 +117,7 @@ class Scene:
     graph: CandidateGraph
     scores: NodeScores
     terrain: Terrain
-    routed: Routed
+    routed: RoutedTerrain
     context: AskContext
     ordinals: list[int]
 

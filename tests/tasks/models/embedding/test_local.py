@@ -12,7 +12,7 @@ from storage.records.documents import EmbedderIdentity
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
 from tasks.models.embedding.local import LocalEmbedder, added_prompts, machine_precision, model_folder, model_name, this_precision
-from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, LocalModel, length_groups
+from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, SentenceModel, length_groups
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError
 from tests.tasks.models.embedding.tiny_bert import WIDTH, write_tiny_bert
@@ -41,7 +41,7 @@ def model():
 @pytest.fixture(scope="module")
 def read_here():
     """What the process of a model does, in this one: torch takes seconds to load, and is loaded once."""
-    return LocalModel(NAME, this_precision())
+    return SentenceModel(NAME, this_precision())
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_broken_and_endless_texts_have_vectors_in_their_order(read_here):
 
 
 def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
-    model = LocalModel(str(tiny), "fp32")
+    model = SentenceModel(str(tiny), "fp32")
     document, like_a_question = model.embed("document", ["wind", "wanted is wind"])
     (question,) = model.embed("query", ["wind"])
     assert question.shape == (WIDTH,)
@@ -99,8 +99,8 @@ def test_a_model_without_prompts_of_its_own_gets_those_of_its_family(tiny, tmp_p
 def test_the_prompts_that_a_model_lacks_reach_it_and_its_name(tiny, tmp_path):
     folder = shutil.copytree(tiny, tmp_path / "e5-small")
     (folder / "config_sentence_transformers.json").unlink()
-    model = LocalModel(str(folder), "fp32", json.dumps(added_prompts(str(folder))))
-    plain = LocalModel(str(folder), "fp32")
+    model = SentenceModel(str(folder), "fp32", json.dumps(added_prompts(str(folder))))
+    plain = SentenceModel(str(folder), "fp32")
     for task, text in (("document", "passage: wind"), ("query", "query: wind")):
         assert np.array_equal(model.embed(task, ["wind"]), plain.embed("document", [text]))
     other = shutil.copytree(folder, tmp_path / "other")
@@ -129,7 +129,7 @@ def test_a_model_that_is_not_on_this_machine_is_refused_with_the_remedy(tmp_path
 def test_a_folder_that_sentence_transformers_cannot_load_is_refused_by_name(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(EmbeddingError, match=rf"{tmp_path} is no model that sentence-transformers loads \(.*set FLOWREADER"):
-        LocalModel(str(tmp_path), "fp32")
+        SentenceModel(str(tmp_path), "fp32")
 
 
 @pytest.mark.torture
