@@ -88,10 +88,10 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         actions,
         "probe",
         "cli.evaluate_commands:evaluate",
-        "ask a corpus for its own captions, table rows, headings and sentences",
+        "ask a corpus for its own captions, table rows and sentences",
         run,
         lines,
-        description="Makes questions out of a corpus's own words, without a model or labels: each must bring its own page back. "
+        description="Asks for texts of a corpus with gaps in them, without a model or labels: each must bring its own page back. "
         "Tells whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")

@@ -14,7 +14,6 @@ from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
-    extended_order,
     irrelevant_ratio,
     perfect_recall,
     ranking_metrics,
@@ -168,7 +167,7 @@ def scored_at_flow(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl
 
 
 def _worth_at_flow(question: BenchmarkQuestion, arm: str, own: Asked, flow: Sequence[PageOf]) -> Mapping[str, float]:
-    order = extended_order(read=own.evidence, ranked=own.ranked)
+    order = tuple(dict.fromkeys((*own.evidence, *own.ranked)))
     at_flow, of_flow = (perfect_recall(returned=pages, gold=question.evidence) for pages in (order[: len(flow)], flow))
     return {AT_FLOW: at_flow} | ({difference_of(AT_FLOW): at_flow - of_flow} if arm != FLOW else {})
 

@@ -69,11 +69,6 @@ def _discounted_gain(hits: FloatArray) -> float:
     return float((hits * discounts).sum() / discounts.sum())
 
 
-def extended_order(*, read: Sequence[Hashable], ranked: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Return the pages of a set as they were read, then the rest of the ranking: where a reader would go on; no page twice."""
-    return tuple(dict.fromkeys((*read, *ranked)))
-
-
 def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:
     """Return the expected perfect recall where the ranking is cut at the whole numbers about `mean_pages`, in [0, 1]."""
     cuts = shares_of_cut(mean_pages)

@@ -9,7 +9,6 @@ from ir_measures import RR, P, R, nDCG
 
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
-    extended_order,
     irrelevant_ratio,
     perfect_recall,
     ranking_metrics,
@@ -124,11 +123,6 @@ def test_an_empty_ranking_earns_nothing_and_no_cutoff_gives_no_metric():
 def test_what_cannot_be_measured_is_refused_by_name(name, value, message):
     with pytest.raises(ValueError, match=message):
         ranking_metrics(**{"ranked": [("report", 1)], "gold": [("report", 1)], "cutoffs": [1], name: value})
-
-
-def test_the_set_is_read_first_and_then_the_rest_of_the_ranking():
-    assert extended_order(read=[7, 2], ranked=[1, 2, 3, 7, 9]) == (7, 2, 1, 3, 9)
-    assert extended_order(read=[], ranked=[1, 2]) == extended_order(read=[1], ranked=[1, 2]) == (1, 2)
 
 
 def test_a_cut_between_two_pages_weighs_both_cuts():
