@@ -95,7 +95,8 @@ async def maintained(location: CorpusLocation, request: MaintainRequest) -> tupl
         return Maintenance(corpus=location.name), 0
     try:
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
-            return Maintenance.of(corpus, await maintenance.submit(corpus)), corpus.snapshot
+            cleaned = await maintenance.submit(corpus)
+            return Maintenance(corpus=location.name, mended=corpus.messages, cleaned=cleaned), corpus.snapshot
     except (CorpusBusyError, PulledError) as error:
         return Maintenance(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:

@@ -82,9 +82,13 @@ def make_client(attempts: int) -> Any:  # noqa: ANN401 - boto3 makes its classes
 class StoredObject:
     """An object as a listing has it; the tag changes with its bytes."""
 
-    key: str
+    address: StoreAddress
     tag: str
     size_bytes: int
+
+    @property
+    def key(self) -> str:
+        return self.address.key
 
 
 def list_objects(client: Any, address: StoreAddress) -> Iterator[StoredObject]:  # noqa: ANN401
@@ -98,7 +102,7 @@ def list_objects(client: Any, address: StoreAddress) -> Iterator[StoredObject]: 
         )
         for found in (found for page in pages for found in page.get("Contents", ())):
             if address.holds(found["Key"]):
-                yield StoredObject(found["Key"], found["ETag"].strip('"'), found["Size"])
+                yield StoredObject(StoreAddress(address.bucket, found["Key"]), found["ETag"].strip('"'), found["Size"])
 
 
 def fetch_object(

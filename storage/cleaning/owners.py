@@ -17,7 +17,6 @@ from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import forget_asked
 from storage.catalog.in_use import corpora_in, in_use
 from storage.cleaning.erasing import erase_quotes
-from storage.cleaning.files import delete_files
 from storage.locations import CorpusLocation, calls_folder, reports_folder, uploads_folder
 from storage.object_copies import forget_copies
 from storage.runs.asked_questions import AskedQuestions
@@ -58,16 +57,11 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
 def forget_reports(home: Path, gone: Collection[str]) -> None:
     """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents."""
     signs = [document.encode() for document in gone]
-    files = [path for path in reports_folder(home).glob("*") if path.is_file()]
-    delete_files(path for path in files if _tells_of(path, signs))
-
-
-def _tells_of(path: Path, signs: Collection[bytes]) -> bool:
-    """Say whether a file holds one of these signs; one that just went does not."""
-    with suppress(FileNotFoundError):
-        said = path.read_bytes()
-        return any(sign in said for sign in signs)
-    return False
+    for path in [path for path in reports_folder(home).glob("*") if path.is_file()]:
+        with suppress(FileNotFoundError):
+            said = path.read_bytes()
+            if any(sign in said for sign in signs):
+                path.unlink()
 
 
 def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:

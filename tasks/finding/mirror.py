@@ -85,67 +85,51 @@ def discover_objects(
     listed: set[str] = set()
     with copies_in_use(addresses):
         for address in map(store_address, addresses):
-            objects = _mirrored(
-                address,
-                wanted=lambda below: is_wanted(below, include, exclude),
-                most_bytes=file_megabytes << 20,
-                announce=announce,
-            )
-            listed |= objects.keys()
-            found |= {shown: _hashed(shown, *chosen) for shown, chosen in objects.items() if chosen}
+            # A second run of the address waits, and then finds what the first one fetched.
+            with _held(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
+                objects = _listed(address)
+                reasons = {each: _reason_against(each, address, most_bytes=file_megabytes << 20) for each in objects}
+                chosen = [each for each in objects if reasons[each] or is_wanted(address.inner(each.key), include, exclude)]
+                copies = {each: mirrors_folder() / copy_name(each.address, each.tag) for each in chosen}
+                missing = {
+                    each: copies[each] for each in chosen if not reasons[each] and not _is_whole(copies[each], each.size_bytes)
+                }
+                if missing:
+                    reasons |= _fetch(address, missing, announce)
+                _forget_older(copies)
+            listed |= {each.address.shown for each in objects}
+            found |= {each.address.shown: _hashed(each.address.shown, copies[each], reasons[each]) for each in chosen}
+    in_order = [one for _, one in sorted(found.items())]
     return Discovery(
-        files=tuple(one for _, one in sorted(found.items()) if isinstance(one, SourceFile)),
-        skipped=tuple(one for one in found.values() if isinstance(one, SkippedFile)),
+        files=tuple(one for one in in_order if isinstance(one, SourceFile)),
+        skipped=tuple(one for one in in_order if isinstance(one, SkippedFile)),
         listed=frozenset(listed),
     )
 
 
-def _mirrored(
-    address: StoreAddress, *, wanted: Callable[[str], bool], most_bytes: int, announce: Announce
-) -> dict[str, tuple[Path, str] | None]:
-    """Bring the copies up to date; return by how it is shown the copy of each object, and why there is none, "" where there is.
-
-    None stands for one that `wanted` does not take, which gets what globs match. A second run of the address waits, and then finds
-    what the first one fetched. The caller keeps the copies in use.
-    """
-    folder = mirrors_folder()
-    with _held(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
-        objects = _listed(address)
-        names = {each: StoreAddress(address.bucket, each.key) for each in objects}
-        copies = {each: folder / copy_name(name, each.tag) for each, name in names.items()}
-        reasons = {each: _reason_against(each, address, most_bytes=most_bytes) for each in objects}
-        chosen = {each for each in objects if not _is_mark(each) and (reasons[each] or wanted(address.inner(each.key)))}
-        missing = {
-            each: copy
-            for each, copy in copies.items()
-            if each in chosen and not reasons[each] and not _is_whole(copy, each.size_bytes)
-        }
-        if missing:
-            reasons |= _fetch(address, missing, folder, announce)
-        found = {copy_sign(name.shown) for name in names.values()}
-        for path in set(all_copies(home())).difference(copies.values()):
-            # An object has one copy, that of its bytes as they are now.
-            if sign_of(path) in found:
-                path.unlink(missing_ok=True)
-    shown = {name.shown: (copies[each], reasons[each]) if each in chosen else None for each, name in names.items()}
-    return dict(sorted(shown.items()))
-
-
 def _listed(address: StoreAddress) -> list[StoredObject]:
+    """Return all objects at or below the address, but for those that only mark a folder, as consoles make them."""
     objects = []
     with explained(f"list {address.shown!r}"):
         for each in list_objects(make_client(FIRST_ATTEMPTS), address):
             if stop_requested():
                 raise StoppedError
-            objects.append(each)
+            if each.size_bytes or not each.key.endswith("/"):
+                objects.append(each)
     return objects
 
 
-def _fetch(
-    address: StoreAddress, missing: Mapping[StoredObject, Path], folder: Path, announce: Announce
-) -> dict[StoredObject, str]:
-    """Fetch each object to its path in the folder; return why some could not be, "" for the others."""
-    needed_bytes = sum(each.size_bytes for each in missing)
+def _forget_older(copies: Mapping[StoredObject, Path]) -> None:
+    """Leave one copy of each object, that of its bytes as they are now."""
+    found = {copy_sign(each.address.shown) for each in copies}
+    for path in set(all_copies(home())).difference(copies.values()):
+        if sign_of(path) in found:
+            path.unlink(missing_ok=True)
+
+
+def _fetch(address: StoreAddress, missing: Mapping[StoredObject, Path], announce: Announce) -> dict[StoredObject, str]:
+    """Fetch each object to its path; return why some could not be, "" for the others."""
+    folder, needed_bytes = mirrors_folder(), sum(each.size_bytes for each in missing)
     require_room(folder, needed_bytes)
     announce(Ahead(address.shown, len(missing), needed_bytes))
     ending = threading.Event()
@@ -158,14 +142,13 @@ def _fetch(
 
     def fetch(each: StoredObject) -> str:
         stop_where_wanted()
-        place = StoreAddress(address.bucket, each.key)
-        with explained(f"read {place.shown!r}"):
+        with explained(f"read {each.address.shown!r}"):
             from botocore.exceptions import ClientError
             from s3transfer.exceptions import S3DownloadFailedError
 
             try:
                 with written_durably(missing[each]) as stream:
-                    fetch_object(client, place, stream, stop_where_wanted, tag=each.tag)
+                    fetch_object(client, each.address, stream, stop_where_wanted, tag=each.tag)
                     if stream.seek(0, os.SEEK_END) != each.size_bytes:
                         raise S3DownloadFailedError(CHANGED)
             except S3DownloadFailedError:
@@ -182,11 +165,6 @@ def _fetch(
         finally:
             # After an error or Ctrl-C, what is at work ends and what waits never begins.
             ending.set()
-
-
-def _is_mark(each: StoredObject) -> bool:
-    """Say whether an object only marks a folder, as consoles make them."""
-    return each.key.endswith("/") and not each.size_bytes
 
 
 def _reason_against(each: StoredObject, address: StoreAddress, *, most_bytes: int) -> str:

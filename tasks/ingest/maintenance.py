@@ -52,22 +52,8 @@ class Maintenance(BaseModel):
     skipped: str = ""
     killed: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
-    artifacts_deleted: int = 0
-    bytes_freed: int = 0
-    answers_erased: int = 0
-    postponed: str = ""
+    cleaned: CleanedUp | None = None
     findings: tuple[Finding, ...] = ()
-
-    @classmethod
-    def of(cls, corpus: CorpusWriter, cleaned: CleanedUp) -> Maintenance:
-        return cls(
-            corpus=corpus.location.name,
-            mended=corpus.messages,
-            artifacts_deleted=len(cleaned.garbage.artifacts),
-            bytes_freed=cleaned.garbage.bytes_freed,
-            answers_erased=cleaned.answers_erased,
-            postponed=cleaned.garbage.postponed,
-        )
 
 
 def _outputs(cleaned: CleanedUp) -> Mapping[str, str]:
@@ -105,13 +91,16 @@ def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = Non
 
 def _lines(one: Maintenance) -> Iterator[str]:
     outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
-    files = f"{one.artifacts_deleted:,} files deleted ({one.bytes_freed:,} bytes)"
-    deleted = f"{files}, and the quotes in {one.answers_erased:,} answers"
-    yield f"- **{as_markdown(one.corpus)}**: {as_markdown(outcome)}" + ("" if one.skipped else f"; {as_markdown(deleted)}")
+    if one.cleaned:
+        garbage, erased = one.cleaned.garbage, one.cleaned.answers_erased
+        outcome += (
+            f"; {len(garbage.artifacts):,} files deleted, {garbage.bytes_freed:,} bytes, and the quotes in {erased:,} answers"
+        )
+    yield f"- **{as_markdown(one.corpus)}**: {as_markdown(outcome)}"
     details = [
         *(f"mended: {message}" for message in one.mended),
         *one.killed,
-        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
+        *([f"clean-up waits: {one.cleaned.garbage.postponed}"] if one.cleaned and one.cleaned.garbage.postponed else []),
         *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
     ]
     yield from (f"  - {as_markdown(line)}" for line in details)

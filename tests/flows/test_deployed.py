@@ -71,7 +71,7 @@ def test_what_is_well_completes_with_a_page(deployed):
     assert deployed["maintain"]["state"] == "Completed"
     kind, page, told = deployed["pages"]["maintain"]
     assert kind == "markdown" and told == "2 corpora looked after, 0 skipped, 0 findings"
-    assert "| small | well |" in page and "| tides | well |" in page
+    assert "- **small**: well" in page and "- **tides**: well" in page
 
 
 def test_a_corpus_that_is_being_written_is_skipped_and_named(deployed):

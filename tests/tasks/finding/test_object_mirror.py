@@ -83,7 +83,7 @@ def test_what_is_hidden_too_large_or_a_folders_mark_is_not_fetched(store, home):
     assert set(reasons) == {"odd/", ".git/config.txt", "large.txt"} and discovery.unreadable == 0
     assert "limits.file_megabytes" in reasons["large.txt"] and "hidden" in reasons[".git/config.txt"]
     assert names(found(store.address("in/.git/config.txt"))) == ["config.txt"], "what is named is meant"
-    assert len(discovery.listed) == 6
+    assert len(discovery.listed) == 5
 
 
 def test_globs_choose_before_anything_is_fetched(store, home):

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from storage.artifacts import ArtifactStore
 from storage.cleaning.files import KEEP_UNNAMED_SECONDS
-from storage.cleaning.garbage import AgedOut, age_out
+from storage.cleaning.garbage import AgedOut, Garbage, age_out
+from storage.cleaning.removing import CleanedUp
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
@@ -30,12 +31,12 @@ from tasks.step import Workplace, workplace
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
 
-WELL = Maintenance(corpus="reports", artifacts_deleted=3, bytes_freed=4_500)
+WELL = Maintenance(corpus="reports", cleaned=CleanedUp((), Garbage(artifacts=("a", "b", "c"), bytes_freed=4_500), 0))
 BUSY = Maintenance(corpus="busy", skipped="corpus 'busy' is being written by process 7", killed=("the ingest of /in was killed",))
 BROKEN = Maintenance(
     corpus="broken",
     mended=("CURRENT was cut",),
-    postponed="corpus 'b' is being written",
+    cleaned=CleanedUp((), Garbage(postponed="corpus 'b' is being written"), 0),
     findings=(Finding("counts", "5 nodes, not <6>", "read it again"),),
 )
 
@@ -55,12 +56,11 @@ def test_maintenance_makes_the_indexes_and_says_what_it_deleted(home, log):
         worlds.publish(corpus, worlds.graph("report"))
         location.index_due.touch()
         before = corpus.snapshot
-        done = Maintenance.of(corpus, maintenance(corpus))
+        assert maintenance(corpus).garbage == Garbage()
         assert corpus.snapshot > before and not location.index_due.exists()
         again = corpus.snapshot
         maintenance(corpus)
         assert corpus.snapshot == again, "what is well is left alone"
-    assert done == Maintenance(corpus="default")
     assert [record.outputs["artifacts"] for record in read_run(log.path).steps()] == ["0", "0"]
     assert doctor(location) == ()
 
@@ -98,9 +98,9 @@ def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
 def test_every_corpus_has_a_line_and_its_details_with_remedies():
     page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, bytes_freed=12_000))
     assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
-    assert "- **reports**: well; 3 files deleted \\(4\\,500 bytes" in page
+    assert "- **reports**: well\\; 3 files deleted\\, 4\\,500 bytes" in page
     assert "- **busy**: skipped\\: corpus" in page and "  - the ingest of \\/in was killed" in page
-    assert "- **broken**: 1 finding;" in page and "  - mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
+    assert "- **broken**: 1 finding\\;" in page and "  - mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
     assert "  - counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
     assert "30 days\\: 2 reports" in page and "3 results" in page and "12\\,000 bytes" in page
     assert summary([]) == "there is no corpus yet" and "Deleted" not in maintenance_markdown([WELL])
