@@ -181,6 +181,11 @@ def test_a_section_is_the_mean_of_its_best_nodes_as_worked_one_by_one(outline, d
         assert height == (sum(own) / len(own) if own else 0.0)
 
 
+def test_heights_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="heights must be finite, from 0 to inf"):
+        located(world([np.nan], [], [(None, 1)], pages=1))
+
+
 @given(outlines(), st.data())
 def test_the_first_page_is_the_best_of_the_best_section(outline, data):
     tree, lying, pages = outline
