@@ -1,7 +1,6 @@
 """A model of a small context or a slow one: one node a call, short replies, and only what stands in the node is taken."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -12,7 +11,7 @@ from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
 from tasks.content_graph.model_evolution import before_the_first, judged_round
 from tasks.settings.ingest import EvolutionSettings, ShortFormSettings
-from tests.chat_server import ChatRequest, Misbehaviour
+from tests.chat_server import ChatRequest
 from tests.tasks.describing_worlds import DOCUMENT, asking_about, model, node, passages, picture, unit_vectors
 
 TURBINE = "The MT-3 turns a current of 2.6 metres per second into two megawatts. It needs no piles."
@@ -131,9 +130,3 @@ def test_a_reply_with_too_few_relations_is_asked_for_again_and_then_fails_by_nam
     _, state, _ = evolve(tmp_path, lambda _request: {"relations": ["cause"]})
     assert sorted(state.errors) == list(range(7)) and "there are 1 relations; give 2" in str(state.errors[0])
     assert not state.links.relations
-
-
-def test_a_node_that_the_model_declines_keeps_what_it_has(tmp_path):
-    before = replace(node(0, TURBINE), summary="By rules.")
-    described, _ = describe(tmp_path, [before], says("x"), misbehave=lambda _request: Misbehaviour.REFUSAL)
-    assert described.nodes == (before,) and list(described.errors) == [0]

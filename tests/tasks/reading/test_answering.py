@@ -23,6 +23,7 @@ from tasks.reading.synthesis import NO_WORD_SAID, Evidence, Findings, gate_repor
 from tasks.routing.paths import ChosenPath
 from tasks.routing.sizes import Sized
 from tests.asking_worlds import Passage, asked, at_context, candidates_of, ordinals_of, published, run_of, written
+from tests.library import NOTE
 from tests.storage.worlds import document_id
 
 REPORT = written("report", Passage("price: 7\nprice: 9", page=2, kind=NodeKind.TABLE, section="4 Prices"))
@@ -163,7 +164,7 @@ class Joining:
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     report = written("report", *[Passage(f"the tide of day {day}", page=1 + day // 2) for day in range(6)])
-    with at_context(published(tmp_path_factory.mktemp("world"), report, written("note", Passage("a cable")))) as context:
+    with at_context(published(tmp_path_factory.mktemp("world"), report, NOTE)) as context:
         context = replace(context, reader=Joining())
         question = asked("the tide", context)
         graph = find_candidates(question, context)

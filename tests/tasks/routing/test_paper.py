@@ -12,7 +12,8 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, PathReading, Question, Quote
 from tasks.routing.paper import RoutedTerrain, Terrain, lay_out, route, select
 from tasks.routing.paper_refinement import refine
-from tests.asking_worlds import Passage, at_context, published, run_of, written
+from tests.asking_worlds import at_context, published, run_of
+from tests.library import NOTE
 from tests.tasks import routing_worlds
 from tests.tasks.refining_worlds import ISLANDS, TEXT, begun, edits_of
 from tests.tasks.routing_worlds import COUNT, a_graph, asked, scored
@@ -159,7 +160,7 @@ def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
 
 @pytest.mark.parametrize("trigger", list(Trigger))
 def test_where_there_is_nothing_to_edit_nothing_is(tmp_path, trigger):
-    with at_context(published(tmp_path, written("note", Passage("a cable")))) as context:
+    with at_context(published(tmp_path, NOTE)) as context:
         refined = scene(context, "which cable?").refined(trigger)
         assert refined.edits == () and len(refined.terrain.tails) == 0 and len(refined.terrain.sources) == 1
 
