@@ -19,25 +19,6 @@ from tests.waiting import wait_until
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 BUSY_SECONDS = 120.0
 READY_SECONDS, RUN_SECONDS = 150.0, 180.0
-ASK = """
-import asyncio, json, sys, time
-from prefect.client.orchestration import get_client
-from prefect.deployments import run_deployment
-
-async def main():
-    request = json.loads(sys.argv[2])
-    run = await run_deployment(sys.argv[1], parameters={"request": request}, timeout=180, poll_interval=0.2, as_subflow=False)
-    returned = await run.state.aresult(raise_on_failure=False) if sys.argv[1] == "ask/ask" else None
-    pages, deadline = [], time.monotonic() + 60
-    async with get_client() as client:
-        # Those of a question are made after it.
-        while not pages and time.monotonic() < deadline:
-            await asyncio.sleep(0.5)
-            pages = [page.key for page in await client.read_artifacts() if page.flow_run_id == run.id and page.key]
-    print(json.dumps({"name": run.name, "state": run.state.name, "returned": returned, "pages": pages}))
-
-asyncio.run(main())
-"""
 
 
 def environment_for(home, **more):
@@ -93,17 +74,6 @@ class Up:
         wait_until(lambda: self.request("/artifacts/filter", wanted), RUN_SECONDS, self.said)
         assert any("prefect.engine" in words for words in self.group().values())
         return run
-
-    def completed(self, name, request):
-        done = subprocess.run(
-            [sys.executable, "-c", ASK, name, json.dumps(request)],
-            env={**self.environment, "PREFECT_API_URL": self.api},
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
 
     def group(self):
         listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat=,args="], capture_output=True, text=True, check=True).stdout

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.runs.answer_json import answer_from_json
 from tasks.settings.readers import READERS
-from tasks.watching.page_keys import answer_key
-from tests.deployments.brought_up import TORQUE, brought_up, environment_for
+from tests.deployments.brought_up import brought_up, environment_for
 from tests.listening import free_port, listening_addresses
 from tests.torture.lab import sampled
 from tests.waiting import wait_until
@@ -42,14 +40,6 @@ def test_the_address_is_shown_and_the_ui_is_there(up):
         assert page.status == 200 and b"<html" in page.read().lower()
     settings = up.request("/admin/settings")
     assert settings["server"]["analytics_enabled"] is False and settings["server"]["api"]["host"] == "127.0.0.1"
-
-
-@pytest.mark.torture
-def test_a_deployed_question_is_answered_with_its_page(up):
-    done = up.completed("ask/ask", {"questions": [TORQUE], "corpus": "small"})
-    assert (done["name"], done["state"]) == (TORQUE, "Completed")
-    (answer,) = done["returned"]
-    assert answer["status"] == "evidence" and answer_key(answer_from_json(answer)) in done["pages"]
 
 
 @pytest.mark.torture

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from storage.locations import corpus_location
-from tests.asking_worlds import COAST, answers_kept, run_of
+from tests.asking_worlds import COAST, answers_kept
 from tests.chat_server import Misbehaviour, chat_server
 from tests.local_models import write_gguf
 from tests.program import flowreader
@@ -24,18 +24,6 @@ def settings_file(tmp_path):
     path = tmp_path / "by_model.toml"
     path.write_text('[ask.reading]\nby = "model"\n[ask.models.retries]\ndown_seconds = 0.0\nattempts = 2\n')
     return path
-
-
-def test_people_see_the_calls_their_tokens_and_what_went_wrong(own_home, settings_file, monkeypatch):
-    with chat_server(Reader({"1,150": "1,150 MW"})) as server:
-        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
-        command = ("ask", COAST, "--corpus", "small", "--settings", settings_file)
-        said = flowreader(*command, home=own_home, check=0).stdout
-        told = json.loads(flowreader(*command, "--json", "--fresh", home=own_home, check=0).stdout)
-    assert "1,150 MW" in said and f"{server.calls} model calls (of 47 at most), " in said and " tokens, " in said
-    assert told["usage"]["calls"] == 0 and told["usage"]["cached"] == server.calls and told["usage"]["most_calls"] == 47
-    assert told["models"]["chat"] == "scripted" and told["models"]["prompt worker"] and told["models"]["reader"] == "model"
-    assert {entry["outcome"] for entry in run_of(corpus_location("small")).entries if entry["kind"] == "call"} == {"cached"}
 
 
 def test_where_no_server_is_there_rules_read_and_the_answer_is_not_kept(own_home, settings_file, monkeypatch):

@@ -168,20 +168,6 @@ def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the
     assert len(first_round - left) == 1 and not list(kept_steps(home).of_document(document).glob("embed-round-*"))
 
 
-def test_without_an_address_nothing_is_read(folder, home, monkeypatch):
-    monkeypatch.delenv("FLOWREADER_CHAT_MODEL")
-    refused = command(folder, "--json", home=home, check=2)
-    assert (
-        "FLOWREADER_CHAT_BASE_URL" in json.loads(refused.stdout or refused.stderr)["error"]["what"]
-        and not (home / "artifacts").exists()
-    )
-    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
-    for named in ("", "scripted"):
-        monkeypatch.setenv("FLOWREADER_CHAT_MODEL", named)
-        refused = command(folder, home=home, check=2)
-        assert "127.0.0.1:9" in refused.stderr and "Traceback" not in refused.stderr and not (home / "corpora").exists()
-
-
 def test_an_estimate_asks_no_model_and_shows_calls_tokens_and_cost(folder, server, home):
     (folder.parent / "model.toml").write_text(SETTINGS + "[models.prices]\noutput_per_million = 2.0\n")
     told = json.loads(command(folder, "--estimate", "--json", home=home, check=0).stdout)
@@ -327,23 +313,6 @@ def calls_for(sections):
     for section in reversed(sections):
         heights[section.id] = 1 + max((heights[one.id] for one in sections if one.parent_id == section.id), default=0)
     return sum(-(-list(heights.values()).count(height) // 8) for height in set(heights.values()))
-
-
-def test_a_run_that_is_killed_in_the_map_pays_for_no_summary_twice_and_says_how_far_it_is(mapped, server):
-    def stop(progress):
-        heard.append((progress.done, progress.total))
-        if progress.done:
-            request_stop()
-
-    heard = []
-    with listening(lambda progress: stop(progress) if progress.step == "write-map" else None), pytest.raises(StoppedError):
-        read(mapped)
-    forget_stop()
-    assert heard[0][0] == 0 < heard[1][0] < heard[1][1] == heard[0][1]
-    before = server.calls
-    assert before == sum(kept().values()) > 0
-    (outcome,) = read(mapped)
-    assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values()) > before
 
 
 def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_came(mapped, server, home):

@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-import json
 import pickle
 import threading
 import time
@@ -12,7 +11,7 @@ from dataclasses import replace
 import pytest
 from prefect.states import Failed
 
-from flows.cluster import Workers, do_cluster_job, read_apart, require_runner, runner_at_work
+from flows.cluster import Workers, do_cluster_job, read_apart, require_runner
 from storage.locations import corpora_folder, corpus_location
 from storage.records.documents import DocumentState, EmbedderIdentity
 from storage.runs.log import RunLog
@@ -25,7 +24,6 @@ from tasks.models.embedding.embedder import default_identity
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tests.program import flowreader
 
 PAGE = "<h1>Tides</h1><p>The tide turns twice a day and never asks the harbour master why.</p>"
 
@@ -142,11 +140,6 @@ def test_a_request_to_stop_is_met_while_the_cluster_works(work):
         forget_stop()
 
 
-def test_this_process_needs_no_runner():
-    with runner_at_work(WorkSettings()) as runner:
-        assert runner is None
-
-
 def test_a_runner_that_is_not_installed_names_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(WorkersError, match=r'prefect-dask; run `pip install "flowreader\[dask\]"`'):
@@ -161,14 +154,6 @@ def test_an_address_where_nothing_listens_is_refused_at_once(monkeypatch, addres
     with pytest.raises(WorkersError, match=r"is to be had at .*; start it"):
         require_runner(WorkSettings(runner="dask", runner_address=address))
     assert time.monotonic() - began < 6
-
-
-def test_the_command_line_refuses_it_before_anything_is_started(home, tmp_path):
-    pytest.importorskip("prefect_dask")
-    (tmp_path / "tides.html").write_text(PAGE)
-    (tmp_path / "dask.toml").write_text('[work]\nrunner = "dask"\nrunner_address = "tcp://127.0.0.1:1"\n')
-    told = flowreader("ingest", tmp_path / "tides.html", "--settings", tmp_path / "dask.toml", "--json", home=home, check=2)
-    assert "no dask cluster is to be had" in json.dumps(json.loads(told.stdout)) and not (home / "prefect").exists()
 
 
 STEPS = ["parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve-round", "evolve-round", "evolve"]

@@ -44,11 +44,6 @@ def runs_of(up):
     return sorted(up.request("/flow_runs/filter", wanted), key=lambda run: run["created"])
 
 
-def scheduled_and_completed(up):
-    """Return the runs that the schedule began and that came to their end; another beside one at work is cancelled."""
-    return [run for run in runs_of(up) if run["auto_scheduled"] and run["state"]["type"] == "COMPLETED"]
-
-
 def begun(up, documents):
     """Begin to read the documents in; return the run's id."""
     return up.begin("ingest/ingest", {"paths": [str(documents)], "corpus": NAME})["id"]
@@ -228,15 +223,3 @@ def test_server_and_service_are_killed_in_mid_question(library, tmp_path):
         with answering(environment, tmp_path / "gold"):
             (run,) = run_of("gold", "CRASHED")
             assert run["state"]["message"] == "the query service was killed; what was answered is kept"
-
-
-def test_an_ingest_that_its_schedule_began_appears_with_its_artifacts(cheap, tmp_path):
-    home = tmp_path / "home"
-    with brought_up(home, tmp_path / "log", FLOWREADER_INGEST_PATHS=str(cheap.documents)) as up:
-        deployment = up.deployment("ingest/ingest")
-        minute = [{"active": True, "schedule": {"interval": 20.0}}]
-        up.request(f"/deployments/{deployment['id']}/schedules", minute)
-        run = wait_for(lambda: scheduled_and_completed(up), up.said)[0]
-        pages = up.request("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [run["id"]]}}})
-    assert {"ingest-default", "ingest-default-progress"} <= {page["key"] for page in pages}
-    check_oracle(home, cheap.export, "default")

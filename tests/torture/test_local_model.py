@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tasks.models.local import local_model, reachable
 from tests.deployments.brought_up import TORQUE, brought_up
 from tests.torture.lab import Run, copies, ingest, living
 from tests.waiting import wait_until
@@ -65,16 +64,6 @@ def test_the_kill_of_the_parent_leaves_no_model(tmp_path):
     run = serving(tmp_path / "home")
     run.kill()
     assert run.survivors() == []
-
-
-def test_the_same_words_are_replied_by_each_start_and_after_other_calls():
-    replies = set()
-    for _start in range(2):
-        with reachable(local_model()) as model:
-            replies |= {chat(model.base_url, model.api_key)}
-            chat(model.base_url, model.api_key, max_tokens=5, messages=[{"role": "user", "content": f"In short: {ONE_SENTENCE}"}])
-            replies |= {chat(model.base_url, model.api_key)}
-    assert len(replies) == 1, replies
 
 
 def test_a_question_starts_the_model_and_ends_it(library_of_one, tmp_path):

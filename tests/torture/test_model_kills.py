@@ -7,7 +7,7 @@ import pytest
 
 from tests.chat_server import chat_server
 from tests.scripted_reader import reads_well
-from tests.torture.lab import PROMPT_SECONDS, check_oracle, copies, export, ingest
+from tests.torture.lab import check_oracle, copies, export, ingest
 
 IN_FLIGHT = 3
 SETTINGS = f"""
@@ -61,19 +61,3 @@ def test_after_kills_at_most_the_calls_in_flight_are_made_again(folder, referenc
     tell(f"{calls} calls without a kill, {made} with {KILLS}; {IN_FLIGHT} in flight")
     assert made <= calls + KILLS * IN_FLIGHT
     check_oracle(folder / "killed", expected)
-
-
-def test_ctrl_c_ends_promptly_and_costs_no_call(folder, reference, server, monkeypatch):
-    calls, expected = reference
-    with chat_server(reads_well, seconds=1.0) as model:
-        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", model.base_url)
-        begin = {"home": folder / "stopped", "settings": folder / "model.toml", "server": server}
-        run = ingest(folder / "in", **begin)
-        wait_for(model, 4, run)
-        began = time.monotonic()
-        run.interrupt()
-        run.ended(130)
-        assert time.monotonic() - began < PROMPT_SECONDS
-        ingest(folder / "in", **begin).ended(0)
-        assert model.calls == calls
-    check_oracle(folder / "stopped", expected)

@@ -71,26 +71,6 @@ def look_at(chromium, serving, page, words, shot, *, picture=False):
         opened.screenshot(shot)
 
 
-def test_an_ingest_that_ran_by_its_schedule_says_what_it_read(chromium, serving, tmp_path):
-    deployment = serving.deployment("ingest/ingest")["id"]
-    made = serving.request(f"/deployments/{deployment}/schedules", [{"active": True, "schedule": {"interval": 15.0}}])
-    wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}
-    try:
-        run = until(lambda: serving.request("/flow_runs/filter", wanted), "the scheduled ingest")[0]
-    finally:
-        serving.request(f"/deployments/{deployment}/schedules/{made[0]['id']}", {"active": False}, method="PATCH")
-    assert run["auto_scheduled"] and "default" in run["tags"]
-    pages = pages_of(serving, run["id"], "flow")
-    look_at(chromium, serving, pages["ingest-default"], ["1 documents read", "parse"], tmp_path / "ingest.png")
-    (lineage,) = [page for key, page in pages.items() if key.endswith("-lineage")]
-    look_at(chromium, serving, lineage, ["tides.html"], tmp_path / "ingest-lineage.png")
-    look_at(chromium, serving, pages["documents-default"], ["1 documents: 1 ready", "tides.html"], tmp_path / "documents.png")
-    look_at(chromium, serving, page_of(serving, "corpus-default"), ["Last ingest", "its run", "the form"], tmp_path / "corpus.png")
-    with chromium.page(address(serving, f"/runs/flow-run/{run['id']}"), width=1280, height=1200) as opened:
-        until(lambda: shows(opened, ["Completed", "tides.html"]), "the tasks of the run")
-        opened.screenshot(tmp_path / "ingest-run.png")
-
-
 def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_path):
     deployment = serving.deployment("ask/ask")["id"]
     wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "name": {"any_": [TORQUE]}}}

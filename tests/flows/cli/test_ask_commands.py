@@ -67,13 +67,6 @@ def test_people_read_the_evidence_its_places_and_that_no_model_read_it(call):
     assert "Evidence found, not read by a model:" in said and ", 0 model calls, " in said
 
 
-def test_an_answer_that_was_kept_says_so_and_fresh_asks_anew(call):
-    (anew,) = told(call, "ask", WEIGHT, "--fresh")
-    (kept,) = told(call, "ask", WEIGHT)
-    assert (anew["cached"], kept["cached"]) == (False, True) and kept["answer_id"] == anew["answer_id"]
-    assert f"kept from {anew['asked'][:10]}" in call("ask", WEIGHT).out and "kept from" not in call("ask", WEIGHT, "--fresh").out
-
-
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_programs_get_one_object_with_every_part(call, reader):
     (answer,) = told(call, "ask", COAST, "--reader", reader, "--fresh")
@@ -211,21 +204,6 @@ def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
     assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, page 4" in shown
 
 
-def test_an_answer_loses_the_words_of_a_document_that_was_removed(call, own_home):
-    (answer,) = told(call, "ask", COAST)
-    call("documents", "remove", "strategy.pptx")
-    (shown,) = told(call, "answers", "show", answer["answer_id"])
-    assert "1,150" not in json.dumps(shown) and "strategy.pptx" in json.dumps(shown["notes"])
-    assert call("answers", "show", answer["answer_id"]).out.count("document that was removed") == 1
-
-
-def test_a_corpus_that_was_not_asked_says_how_to_ask(call, own_home):
-    for path in asking_files(corpus_location("small")):
-        path.unlink()
-    assert told(call, "answers", "list") == [{"corpus": "small", "answers": []}]
-    assert 'flowreader ask "QUESTION" --corpus small' in call("answers", "list").out
-
-
 def test_an_empty_corpus_says_so(call, own_home):
     location = corpus_location("small")
     with open_for_reading(location) as snapshot:
@@ -325,13 +303,6 @@ def test_a_service_that_hangs_up_is_an_error_too(monkeypatch):
         threading.Thread(target=lambda: listening.accept()[0].close(), daemon=True).start()
         with pytest.raises(CommandError, match="does not answer"):
             ask_service(REQUEST)
-
-
-def test_the_address_has_a_default_and_a_form(monkeypatch):
-    monkeypatch.delenv("FLOWREADER_ASK_ADDRESS", raising=False)
-    assert address() == ("127.0.0.1", 4280)
-    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "[::1]:4280")
-    assert address() == ("::1", 4280)
 
 
 @pytest.mark.parametrize("named", ["", "4280", ":4280", "here:", "here:x", "here:70000", "http://here", "::1:4280"])

@@ -68,15 +68,6 @@ def parsed(*arguments):
     return build_parser().parse_args(arguments)
 
 
-def test_a_question_is_asked_of_everything_by_flow_by_default():
-    said = parsed("ask", "How deep?")
-    assert (said.run, said.question, said.corpus, said.reader) == ("flows.cli.ask_commands:ask", "How deep?", "default", "flow")
-    assert (said.document, said.pages, said.modality, said.settings, said.batch, said.report, said.json) == (
-        *([], None, None, None, None, None),
-        False,
-    )
-
-
 def test_every_kind_of_passage_can_be_asked_for():
     assert [str(kind) for kind in Modality] == list(MODALITIES)
 

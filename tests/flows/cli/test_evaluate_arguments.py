@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import evaluate_commands
 from flows.cli.arguments import USAGE_EXIT, build_parser
 
 
@@ -21,19 +20,6 @@ def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_que
     assert said.run == "flows.cli.evaluate_commands:evaluate"
     assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
     assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
-
-
-def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
-    said = parsed("probe")
-    assert said.run == "flows.cli.evaluate_commands:evaluate"
-    assert (said.what, said.dataset, said.corpus, said.scope, said.judge, said.only) == (
-        "probe",
-        None,
-        "default",
-        "corpus",
-        None,
-        [],
-    )
 
 
 def test_a_fit_names_a_file_for_weights_and_a_transfer_two_datasets():
@@ -53,19 +39,6 @@ def test_every_part_of_a_measurement_can_be_set():
     assert (said.out, said.settings, said.json) == ("lines.jsonl", Path("s.toml"), True)
     assert parsed("answers", "folder", "--judge", "a-model").judge == "a-model"
     assert parsed("ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "run"),
-    [
-        (("list",), evaluate_commands.listed),
-        (("show", "0123ab"), evaluate_commands.show),
-        (("compare", "0123ab", "4567cd"), evaluate_commands.compared),
-    ],
-)
-def test_what_was_measured_is_looked_at_by_commands_of_their_own(arguments, run):
-    said = parsed(*arguments, "--json")
-    assert said.run == f"{run.__module__}:{run.__name__}" and said.json and not parsed(*arguments).json
 
 
 @pytest.mark.parametrize(
@@ -91,11 +64,3 @@ def test_a_wrong_call_says_what_and_where_help_is(arguments, named, capsys):
     said = capsys.readouterr()
     assert ended.value.code == USAGE_EXIT
     assert named in said.err and "--help" in said.err and not said.out
-
-
-def test_every_measurement_explains_itself(capsys):
-    for what in ("retrieval", "answers", "ablations", "probe", "list", "show", "compare"):
-        with pytest.raises(SystemExit) as ended:
-            parsed(what, "--help")
-        text = capsys.readouterr().out
-        assert ended.value.code == 0 and f"usage: flowreader evaluate {what}" in text and "--json" in text

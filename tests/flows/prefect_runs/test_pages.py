@@ -18,16 +18,15 @@ from flows.prefect_runs import corpus_pages
 from flows.prefect_runs import labels as module
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import DOCUMENTS_IN_TABLE, CorpusNow, corpus_markdown, document_rows, report_link
+from flows.prefect_runs.corpus_pages import CorpusNow, corpus_markdown, document_rows, report_link
 from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
-from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, run_page
+from flows.prefect_runs.pages import PICTURE_BYTES, answer_markdown, run_page
 from storage.corpus.snapshot import Counts, open_for_reading
 from storage.corpus.writer import open_for_writing
-from storage.records.answers import AnswerStatus, NamedDocument
+from storage.records.answers import AnswerStatus
 from storage.text import as_markdown
 from tasks.finding.plan import DocumentWork
 from tasks.lineage.names import opened_sources
-from tasks.lineage.records import DocumentInRun
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings
@@ -93,13 +92,6 @@ def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(s
     assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
 
 
-def test_of_many_documents_the_page_shows_how_many_more_there_are(sources):
-    walked = run_walk(sources, INGEST)
-    many = [DocumentInRun(NamedDocument(f"{number:064x}", "a.pdf"), True) for number in range(DOCUMENTS_SHOWN + 3)]
-    page = run_page(sources, replace(walked, documents=tuple(many)))
-    assert "and 3 more\\: flowreader lineage DOCUMENT" in page and f"{DOCUMENTS_SHOWN:064x}" not in page
-
-
 def test_deployed_runs_leave_what_the_command_shows(deployed):
     kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
     assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
@@ -113,11 +105,6 @@ def test_deployed_runs_leave_what_the_command_shows(deployed):
     assert described == as_markdown(told["question"])
     # Each leads to the other, at once and not by the list of its versions.
     assert "[The answer](/artifacts/artifact/" in page and "[How it came to be](/artifacts/artifact/" in answer_page
-
-
-def test_every_page_says_what_it_is(deployed):
-    assert [key for key, (_, _, described) in deployed["pages"].items() if not described] == []
-    assert deployed["pages"]["ingest-tides"][2].startswith("1 documents read (1 pages, ")
 
 
 def test_the_page_of_a_corpus_leads_to_its_last_ingest_its_documents_and_its_newest_answers(deployed):
@@ -221,12 +208,6 @@ def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus_or_in
     (line,) = [line for line in page.splitlines() if "pump" in line]
     assert len(re.findall(r"(?<!\\)\|", line)) == 5 and not re.search(r"(?<!\\)[]<\u202e]", line)
     assert "| failed |" not in page, "a state that no document has is no row"
-
-
-def test_of_many_documents_the_table_has_those_that_failed_and_counts_the_rest():
-    many = [worlds.record(REPORT, f"/files/{number:04}.pdf") for number in range(DOCUMENTS_IN_TABLE + 2)]
-    rows = document_rows([*many, replace(worlds.failed(REPORT), paths=("/files/z.pdf",))], "c")
-    assert (rows[0]["name"], rows[-1]["name"], len(rows)) == ("z\\.pdf", "and 3 more", DOCUMENTS_IN_TABLE + 1)
 
 
 def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monkeypatch):

@@ -11,7 +11,6 @@ import pytest
 
 from deployments.children import descendants
 from flows.display.output import INTERRUPT_EXIT
-from flows.prefect_runs import server as prefect_environment
 from flows.prefect_runs.interruption import ended, ending_in_order
 from flows.prefect_runs.server import prefect_server, server_is_configured
 from storage.errors import ExpectedError
@@ -79,12 +78,6 @@ def test_everything_that_phones_home_is_off_before_prefect_is_imported(home):
     environment = {name: value for name, value in os.environ.items() if "TRACK" not in name and "ANALYTICS" not in name}
     said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120)
     assert said.stdout.split() == ["1", "false"]
-
-
-def test_prefects_folder_lies_in_ours(home, monkeypatch):
-    monkeypatch.delenv("PREFECT_HOME", raising=False)
-    prefect_environment.prepare_environment()
-    assert os.environ["PREFECT_HOME"] == str(home / "prefect")
 
 
 def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
