@@ -16,7 +16,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
-from flows.display.output import CommandError
+from flows.display.output import RefusedError
 from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -48,10 +48,6 @@ LOOK_SECONDS = 0.1
 
 UNWANTED_SECONDS = 60.0
 """Of work on a question whose client is gone; then it ends."""
-
-
-class QuestionStoppedError(CommandError):
-    """The question was ended before it was answered: somebody cancelled it, or the service ends."""
 
 
 class Asked:
@@ -157,7 +153,7 @@ class Asked:
             return
         if isinstance(error, StoppedError) or not isinstance(error, Exception):
             what = "the question was stopped: somebody cancelled it, or the service ends"
-            error = QuestionStoppedError(what, "", "ask it again")
+            error = RefusedError(503, what, "", "ask it again", why="stopped")
         self.answers.set_exception(error)
 
     def stop(self) -> None:

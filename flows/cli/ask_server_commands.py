@@ -30,7 +30,7 @@ class ServiceFullError(CommandError):
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers to the `questions` of an AskRequest; raise CommandError where the service refuses or is not there."""
-    answers: list[dict[str, Any]] = json.loads(_sent("POST", "/ask", json.dumps(request).encode()))["answers"]
+    answers: list[dict[str, Any]] = json.loads(_sent("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
     return answers
 
 

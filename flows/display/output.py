@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,10 @@ class CommandError(ExpectedError):
         super().__init__("; ".join(filter(None, (what, remedy))))
         self.what, self.value, self.remedy = what, value, remedy
 
+    @property
+    def words(self) -> dict[str, str]:
+        return {"what": self.what, "value": self.value, "remedy": self.remedy}
+
     @classmethod
     def from_error(cls, error: Exception) -> CommandError:
         """Split the house's one-line error `what; remedy`; the value at fault is what `what` has in quotes, or its path.
@@ -47,6 +51,23 @@ class CommandError(ExpectedError):
         if isinstance(error, OSError) and error.filename:
             return cls(what, str(error.filename), remedy)
         return cls(what, value_in(what), remedy)
+
+
+class RefusedError(CommandError):
+    """What the query service refuses: the status and further headers of its reply, and why, as refused questions are counted."""
+
+    def __init__(
+        self,
+        status: int,
+        what: str,
+        value: str = "",
+        remedy: str = "",
+        *,
+        why: str = "request",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(what, value, remedy)
+        self.status, self.why, self.headers = status, why, headers
 
 
 def value_in(what: str) -> str:
@@ -100,7 +121,7 @@ class Output:
     def error(self, error: CommandError) -> None:
         """Write an error: JSON on standard output for programs, words on standard error for people."""
         if self.as_json:
-            self.data({"error": {"what": error.what, "value": error.value, "remedy": error.remedy}})
+            self.data({"error": error.words})
             return
         self.side.print(f"flowreader: {printable(error.what)}", markup=False, style="red", soft_wrap=True)
         if error.remedy:

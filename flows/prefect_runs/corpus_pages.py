@@ -218,7 +218,7 @@ def _how_to_ask(corpus: str, form: str) -> str:
     if form:
         ways.insert(0, f"- here: write the question into [the form]({form})")
     if service := query_service():
-        ways.append(f'- over HTTP: `POST {service}/ask` with `{{"questions": ["QUESTION"], "corpus": "{corpus}"}}`')
+        ways.append(f'- over HTTP: `POST {service}/api/v1/ask` with `{{"questions": ["QUESTION"], "corpus": "{corpus}"}}`')
     return "\n".join(ways)
 
 

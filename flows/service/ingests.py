@@ -16,7 +16,7 @@ from uuid import uuid4
 import anyio
 
 from flows.display.corpus_tables import document_json
-from flows.display.output import CommandError
+from flows.display.output import CommandError, RefusedError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
 from flows.service.paths import from_root
@@ -41,14 +41,6 @@ class State(StrEnum):
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-
-
-class TooManyIngestsError(ExpectedError):
-    """No further ingest is begun before one of those that wait has ended."""
-
-
-class UnknownIngestError(ExpectedError, LookupError):
-    """No ingest of this corpus that is remembered has this id."""
 
 
 @dataclass
@@ -100,9 +92,9 @@ class Ingests:
         """Have the paths read into the corpus, now or with what else comes until its turn; raise where too many wait."""
         name = corpus_location(corpus).name
         if self.ending:
-            raise TooManyIngestsError("the query service reads nothing in: it ends; try again when it is up")
+            raise RefusedError(503, "the query service reads nothing in: it ends", "", "try again when it is up")
         if sum(not each.ended for each in self.kept.values()) >= KEPT:
-            raise TooManyIngestsError(f"{KEPT} ingests wait already; try again when one of them has ended")
+            raise RefusedError(503, f"{KEPT} ingests wait already", str(KEPT), "try again when one of them has ended")
         ingest = Ingest(name, tuple(paths), uploaded)
         self.kept[ingest.id] = ingest
         oldest = next((each for each in self.kept.values() if each.ended), None)
@@ -134,7 +126,8 @@ class Ingests:
     def find(self, corpus: str, ingest_id: str) -> Ingest:
         ingest = self.kept.get(ingest_id)
         if ingest is None or ingest.corpus != corpus:
-            raise UnknownIngestError(f"there is no ingest {ingest_id[:100]!r} of corpus {corpus!r}; the last {KEPT} are remembered")
+            what = f"there is no ingest {ingest_id[:100]!r} of corpus {corpus!r}"
+            raise RefusedError(404, what, ingest_id[:100], f"the last {KEPT} are remembered")
         return ingest
 
     async def cancel(self, ingest: Ingest) -> None:
@@ -203,9 +196,7 @@ class Ingests:
                 raise CommandError(f"not every document was read: {why}", "", "mend that, and send it again")
             ingest.state = State.DONE
         except Exception as error:
-            shown = CommandError.from_error(error)
-            ingest.error = {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
-            ingest.state = State.FAILED
+            ingest.error, ingest.state = CommandError.from_error(error).words, State.FAILED
         return await self.tidy(ingest)
 
     async def _stopped(self, ingest: Ingest) -> None:

@@ -18,7 +18,6 @@ from prefect.states import Crashed
 from flows.ask_deployed import (
     Answers,
     Asked,
-    QuestionStoppedError,
     answers_of,
     ask_deployed,
     ask_over_http,
@@ -27,7 +26,7 @@ from flows.ask_deployed import (
     still_shown,
     with_own_files,
 )
-from flows.display.output import CommandError
+from flows.display.output import RefusedError
 from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
 from flows.service.search import Found, search
@@ -63,17 +62,6 @@ class Unmade(NamedTuple):
     run_id: UUID | None
 
 
-class FullError(CommandError):
-    """No more questions are taken in for a moment."""
-
-    def __init__(self, room: int) -> None:
-        super().__init__(
-            "the query service is full: so many questions are being answered or wait already",
-            str(room),
-            f"ask again in {RETRY_SECONDS} seconds; FLOWREADER_ASK_QUEUE lets more wait",
-        )
-
-
 def trying_once() -> Context:
     """Return a context in which Prefect's client does not try for a minute to reach a server that is gone."""
     with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
@@ -101,7 +89,7 @@ class Intake:
         return await self.take_in(request).waited_for()
 
     def take_in(self, request: AskRequest) -> Asked:
-        """Begin with what is asked, and return what to wait for; raise CommandError where there is no room or the service ends.
+        """Begin with what is asked, and return what to wait for; raise RefusedError where there is no room or the service ends.
 
         It goes on where who waits for it is gone, as far as `Asked` says, and its answers are kept.
         """
@@ -135,11 +123,12 @@ class Intake:
     def _enter(self, request: AskRequest) -> Asked:
         """Give a place inside; where there is none, that of the first question that nobody waits for."""
         if self.runs.ending:
-            raise QuestionStoppedError("the query service takes no question: it ends", "", "ask it again, when the service is up")
+            what = "the query service takes no question: it ends"
+            raise RefusedError(503, what, "", "ask it again, when the service is up", why="stopped")
         if len(self.waiting) >= self.room:
             left = next((asked for asked in self.waiting.values() if asked.left and not asked.shares(request)), None)
             if left is None:
-                raise FullError(self.room)
+                raise full(self.room)
             left.stop()
             del self.waiting[left.id]
         asked = Asked(request, self.waiting.values())
@@ -280,6 +269,12 @@ class Intake:
             say(f"the pages of {lost} did not reach Prefect's server ({kind}); their reports are on the disk")
             for answer in await asyncio.to_thread(still_shown, corpus, ids):
                 await asyncio.to_thread(keep_report, answer)
+
+
+def full(room: int) -> RefusedError:
+    what = "the query service is full: so many questions are being answered or wait already"
+    remedy = f"ask again in {RETRY_SECONDS} seconds; FLOWREADER_ASK_QUEUE lets more wait"
+    return RefusedError(503, what, str(room), remedy, why="full", headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 def why_not(in_a_run: "asyncio.Task[None]") -> str:

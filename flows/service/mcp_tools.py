@@ -18,9 +18,8 @@ from pydantic import Field, ValidationError
 
 from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
 from flows.display.output import CommandError
-from flows.service.paths import from_root
+from flows.service.refusals import misfit, words_of
 from flows.service.search import Found, search
-from storage.artifacts import kept_artifacts
 from storage.catalog.in_use import corpora_in
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
@@ -30,8 +29,7 @@ from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
 from storage.text import displayed, shortened
 from tasks.asking.request import AskRequest, QuestionText
-from tasks.readers.page_pictures import NoPictureError, SourceCopies
-from tasks.report.pictures import SETTINGS, page_picture
+from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
 
 Answering = Callable[[AskRequest], Awaitable[Sequence[Mapping[str, Any]]]]
@@ -114,17 +112,10 @@ class Tools(MCPServer):
         except (ToolError, CommandError) as raised:
             error = raised.__cause__ if isinstance(raised, ToolError) else raised
             if isinstance(error, ValidationError):
-                first = error.errors()[0]
-                what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-                error = CommandError(
-                    what,
-                    "" if first["type"] == "missing" else str(first["input"])[:100],
-                    f"{name} takes {', '.join(takes)}; its schema says of which type",
-                )
+                error = misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema says of which type")
             if not isinstance(error, ExpectedError | OSError):
                 raise
-            shown = CommandError.from_error(error)
-            return reply({"error": from_root({"what": shown.what, "value": shown.value, "remedy": shown.remedy})}, wrong=True)
+            return reply({"error": words_of(error)}, wrong=True)
 
     async def ask(
         self,
@@ -213,11 +204,9 @@ def shown_answer(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
 
 def page_image(record: DocumentRecord, page: Page) -> tuple[list[ImageContent], str]:
     """Return the page's picture, or why there is none."""
-    with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
-        try:
-            drawn = page_picture(kept_artifacts(), record, page, copies, PICTURE_PIXELS)
-        except NoPictureError as error:
-            return [], str(error) or "documents of this format have no pictures of pages"
+    drawn, why = draw_page(record, page, PICTURE_PIXELS)
+    if not drawn:
+        return [], why or "documents of this format have no pictures of pages"
     return [ImageContent(type="image", data=base64.b64encode(drawn.data).decode(), mime_type="image/webp")], ""
 
 

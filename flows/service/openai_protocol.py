@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Mapping
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -18,9 +17,10 @@ from pydantic import BaseModel, ConfigDict
 from flows.ask_deployed import Asked
 from flows.display.output import CommandError
 from flows.service.news import News
-from flows.service.received import checked, error_of, received, refusal, while_here
+from flows.service.received import checked, received, while_here
+from flows.service.refusals import question_refused
 from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location
 from storage.records.answers import Answer
@@ -162,7 +162,7 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
     try:
         reply = await answered(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
-        yield _event({"error": in_openai_words(error_of(error, of_question=True))})
+        yield _event({"error": in_openai_words(question_refused(error))})
         return
     async for chunk in reply.chunks(usage=usage):
         yield chunk
@@ -251,20 +251,6 @@ def own_task(text: str) -> str | None:
     replies: dict[str, Any] = {"title": title, "tags": [], "follow_ups": [], "queries": [], "text": ""}
     wanted = next((name for name in replies if f'"{name}"' in text), "title")
     return json.dumps({wanted: replies[wanted]})
-
-
-def refused(error: Exception, *, of_question: bool) -> JSONResponse:
-    """Return the reply to an error as `refusal` does, in these clients' words; a corpus that is not there is a model not found."""
-    reply = refusal(error, of_question=of_question)
-    reply.status_code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownCorpusError) else reply.status_code
-    return in_envelope(reply)
-
-
-def in_envelope(reply: Response, remedy: str = "") -> JSONResponse:
-    """Return the reply to an error in these clients' words, with this remedy instead of its own, if any."""
-    error = json.loads(bytes(reply.body))["error"]
-    kept = {name: reply.headers[name] for name in ("Retry-After", "WWW-Authenticate", "Allow") if name in reply.headers}
-    return JSONResponse({"error": in_openai_words(error | ({"remedy": remedy} if remedy else {}))}, reply.status_code, kept)
 
 
 def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:

@@ -1,23 +1,17 @@
-"""What comes in over HTTP is checked here, and what is wrong with it becomes a reply: what, the value and the remedy."""
+"""What comes in over HTTP is checked here."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from fastapi import Request
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from flows.ask_deployed import QuestionStoppedError
-from flows.display.output import CommandError
-from flows.service.intake import RETRY_SECONDS, FullError
-from flows.service.paths import from_root
-from flows.service.rest.once import SameKeyError
-from flows.service.tokens import GUESSES_SECONDS, TokenCheck, TooManyTokensError, WrongTokenError
-from storage.errors import ExpectedError
+from flows.display.output import CommandError, RefusedError
+from flows.service.refusals import misfit
+from flows.service.tokens import TokenCheck
 from tasks.address import host_of, is_this_machine
-from tasks.events import QuestionRefused, Refusal, emit
 
 HEALTH, JSON = "/health", "application/json"
 LARGEST_BODY = 1_000_000
@@ -26,29 +20,23 @@ T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 
 
-class WrongHostError(CommandError):
-    """The request names this machine by a name that the service does not know, or comes from a page of somebody else."""
-
-
 def require_welcome(request: Request, check: TokenCheck | None) -> None:
-    """Raise what the check does where there is one; where none is, WrongHostError for another machine's name.
+    """Raise RefusedError where a page of another origin is at work, and what the check does where there is one.
 
-    Raise WrongHostError, too, where a page of another origin is at work.
+    Where none is, raise it for another machine's name.
     """
     host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         remedy = "use the page of the query service itself, or a program"
-        raise WrongHostError("the request comes from another page", origin[:100], remedy)
+        raise RefusedError(400, "the request comes from another page", origin[:100], remedy, why="host")
     if check:
         if request.url.path != HEALTH:
             check.require(request)
     elif not is_this_machine(host_of(host)):
         # A page of the web that has its own name lead to this machine is not to ask here.
-        raise WrongHostError(
-            "the query service is asked by a name that is not of this machine",
-            host[:100],
-            "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN",
-        )
+        what = "the query service is asked by a name that is not of this machine"
+        remedy = "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN"
+        raise RefusedError(400, what, host[:100], remedy, why="host")
 
 
 async def received(request: Request, kind: str = JSON) -> bytes:
@@ -89,48 +77,4 @@ def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:
     try:
         return form.model_validate_json(given) if isinstance(given, bytes) else form.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the request"
-        raise CommandError(f"{place}: {first['msg']}", str(first["input"])[:100], "deployments/README.md has the fields") from error
-
-
-def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
-    """Return the reply to an error, with an event where a question was refused; raise what is not expected."""
-    _reason, status, headers = _kind(error)
-    return JSONResponse({"error": error_of(error, of_question=of_question)}, status, headers)
-
-
-def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
-    """Return an error in words, and do else what `refusal` does."""
-    reason, _status, _headers = _kind(error)
-    # Those without the token are counted together.
-    if of_question and reason is not Refusal.TOKEN:
-        emit(QuestionRefused(reason))
-    shown = CommandError.from_error(error)
-    return from_root({"what": shown.what, "value": shown.value, "remedy": shown.remedy})
-
-
-def status_of(error: Exception) -> int:
-    return _kind(error)[1]
-
-
-REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {
-    FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
-    WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": 'Basic realm="FlowReader"'}),
-    TooManyTokensError: (Refusal.TOKEN, 429, {"Retry-After": f"{GUESSES_SECONDS:.0f}"}),
-    WrongHostError: (Refusal.HOST, 400, None),
-    QuestionStoppedError: (Refusal.STOPPED, 503, None),
-    SameKeyError: (Refusal.REQUEST, 409, None),
-}
-"""Why a question is refused, the status and the headers; of other errors `_kind` decides.
-
-"Basic", for a browser asks its user then; programs need not be told how."""
-
-
-def _kind(error: Exception) -> tuple[Refusal, int, Mapping[str, str] | None]:
-    if type(error) in REPLIES:
-        return REPLIES[type(error)]
-    if not isinstance(error, ExpectedError | OSError):
-        raise error
-    asked_wrongly = isinstance(error, CommandError | LookupError | ValueError)
-    return (Refusal.REQUEST, 400, None) if asked_wrongly else (Refusal.CANNOT, 503, None)
+        raise misfit(error.errors()[0], "deployments/README.md has the fields") from error

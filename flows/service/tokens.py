@@ -9,22 +9,16 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
-from flows.display.output import CommandError
+from flows.display.output import RefusedError
 from tasks.events import QuestionRefused, Refusal, emit
 
 FREE_GUESSES = 9
 GUESSES_SECONDS = 60.0
 MOST_ADDRESSES = 10_000
+WHO = {"WWW-Authenticate": 'Basic realm="FlowReader"'}
+"""A browser asks its user then; programs need not be told how."""
 NEWS_SECONDS = 60.0
 """Between lines of the log that say how many were refused."""
-
-
-class WrongTokenError(CommandError):
-    """The request does not bring the token that the service was started with."""
-
-
-class TooManyTokensError(CommandError):
-    """Too many wrong tokens came from where this one does."""
 
 
 @dataclass
@@ -36,17 +30,18 @@ class TokenCheck:
     untold: int = 0
 
     def require(self, request: Request) -> None:
-        """Raise WrongTokenError for another token or none, TooManyTokensError for one too many; the right one always passes."""
+        """Raise RefusedError for another token, none, or one too many from its address; the right one always passes."""
         given = request.headers.get("Authorization", "")
         if hmac.compare_digest(token_in(given).encode(), self.token.encode()):
             return
         self._count()
         if given and self.count_guess(request.client.host if request.client else "") > FREE_GUESSES:
             what = "too many wrong tokens came from this address"
-            raise TooManyTokensError(what, "", f"wait {GUESSES_SECONDS:.0f} seconds, and bring the token of the service")
+            remedy, wait = "and bring the token of the service", f"{GUESSES_SECONDS:.0f}"
+            raise RefusedError(429, what, "", f"wait {wait} seconds, {remedy}", why="token", headers={"Retry-After": wait})
         how = "with another token" if given else "without its token"
         remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
-        raise WrongTokenError(f"the query service takes no question {how}", "", remedy)
+        raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why="token", headers=WHO)
 
     def count_guess(self, address: str) -> int:
         """Return how many wrong tokens came from the address in its minute, this one included."""

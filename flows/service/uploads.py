@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from unicodedata import bidirectional, category
 
-from flows.display.output import CommandError
+from flows.display.output import CommandError, RefusedError
 from storage.artifacts import PARTIAL, sync_folder
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, full_disk_explained, require_room
@@ -33,18 +33,6 @@ TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 """Signs that change the direction of what is read: "fdp.exe" looks like "exe.pdf" behind one."""
 
 
-class TooLargeError(CommandError):
-    """More is sent than is read."""
-
-
-class UploadsFullError(CommandError):
-    """All uploads together would hold more than they may."""
-
-
-class NoDocumentError(CommandError):
-    """What is sent is none of the formats that are read."""
-
-
 async def keep_upload(
     corpus: str, name: str, stream: AsyncIterable[bytes], claim: Callable[[str], None], *, announced: str = ""
 ) -> Path:
@@ -52,9 +40,9 @@ async def keep_upload(
 
     `claim` is called before it is there.
 
-    Raise CommandError for a name that is no plain file name, RequestError for one that no corpus may have, TooLargeError beyond
-    `limits.file_megabytes`, UploadsFullError beyond `limits.uploads_megabytes`, NoDocumentError, DiskFullError,
-    NotWritableError, and whatever the stream raises: then nothing of it is left.
+    Raise CommandError for a name that is no plain file name, RequestError for one that no corpus may have, RefusedError for what
+    is no document or beyond `limits.file_megabytes` or `limits.uploads_megabytes`, DiskFullError, NotWritableError, and whatever
+    the stream raises: then nothing of it is left.
     """
     location, kept_as, limits = corpus_location(corpus), plain_name(name), load_settings(settings_file()).limits
     folder, most = uploads_folder() / location.name, limits.file_megabytes << 20
@@ -86,7 +74,7 @@ async def keep_upload(
 
 
 def require_document(head: bytes, name: str, *, whole: bool) -> None:
-    """Raise NoDocumentError for what is none by its beginning, once that is there, or where the `whole` file is.
+    """Raise RefusedError for what is none by its beginning, once that is there, or where the `whole` file is.
 
     What is in a container is found where nothing can be broken by it: when the file is read in.
     """
@@ -94,13 +82,12 @@ def require_document(head: bytes, name: str, *, whole: bool) -> None:
         try:
             type_of_head(head, name=name)
         except ParseError as error:
-            raise NoDocumentError(
-                f"{name!r} is no document: {error.reason}", name, "send a file of a format that is read"
-            ) from error
+            what = f"{name!r} is no document: {error.reason}"
+            raise RefusedError(415, what, name, "send a file of a format that is read") from error
 
 
 def require_quota(more: int, limits: LimitSettings) -> None:
-    """Raise UploadsFullError where so many more bytes are too many for the uploads of all corpora, those that come in included."""
+    """Raise RefusedError where so many more bytes are too many for the uploads of all corpora, those that come in included."""
     held = 0
     for folder, _folders, names in os.walk(uploads_folder()):
         for name in names:
@@ -108,13 +95,14 @@ def require_quota(more: int, limits: LimitSettings) -> None:
                 held += Path(folder, name).stat().st_size
     if held + more > limits.uploads_megabytes << 20:
         what = f"uploads hold {held >> 20:,} of {limits.uploads_megabytes:,} MB (limits.uploads_megabytes)"
-        raise UploadsFullError(what, str(limits.uploads_megabytes), "remove documents that were uploaded, or have more allowed")
+        remedy = "remove documents that were uploaded, or have more allowed"
+        raise RefusedError(507, what, str(limits.uploads_megabytes), remedy)
 
 
 def require_small(size: int, most: int, name: str) -> None:
     if size > most:
         what = f"the file is larger than {most >> 20} MB (limits.file_megabytes)"
-        raise TooLargeError(what, name, "upload it in parts; larger files are not read")
+        raise RefusedError(413, what, name, "upload it in parts; larger files are not read")
 
 
 def plain_name(name: str) -> str:

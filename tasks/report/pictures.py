@@ -10,7 +10,7 @@ from functools import cached_property
 
 from PIL import Image
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import ArtifactStore, kept_artifacts
 from storage.records.documents import DocumentRecord, Page
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes, page_bytes
 from tasks.settings.ingest import IngestSettings
@@ -74,3 +74,12 @@ def page_picture(
     low, high = DPI_BOUNDS
     dpi = min(max(round(width * POINTS_PER_INCH / max(page.width_points, 1.0)), low), high)
     return shrink_picture(page_bytes(artifacts, document, page, copies, dpi=dpi), width)
+
+
+def draw_page(document: DocumentRecord, page: Page, width: int = PICTURE_WIDTH) -> tuple[Picture | None, str]:
+    """Return the picture of one page, or why there is none."""
+    with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
+        try:
+            return page_picture(kept_artifacts(), document, page, copies, width), ""
+        except NoPictureError as error:
+            return None, str(error)

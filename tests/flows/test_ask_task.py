@@ -65,13 +65,13 @@ def test_no_question_has_prefect_block_the_event_loop_until_its_server_answers(d
 
 def test_a_question_that_is_cancelled_ends_soon_and_says_so(deployed):
     error, seconds = deployed["cancelled"]
-    assert error.startswith("QuestionStoppedError: the question was stopped: somebody cancelled it") and seconds < 30
+    assert error.startswith("RefusedError: the question was stopped: somebody cancelled it") and seconds < 30
     run = deployed["served"]["How far?"]
     assert run[1:3] == ["Cancelled", "stopped; what was answered is kept"]
 
 
 def test_a_question_that_is_stopped_says_so_and_so_does_its_run(deployed):
-    assert all(error.startswith("QuestionStoppedError: the question was stopped") for error in deployed["stopped"])
+    assert all(error.startswith("RefusedError: the question was stopped") for error in deployed["stopped"])
     runs = [deployed["served"][name] for name in ("How near?", "How early?") if name in deployed["served"]]
     assert [run[1:3] for run in runs] == [["Cancelled", "stopped; what was answered is kept"]] * len(runs) and runs
 

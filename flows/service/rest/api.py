@@ -12,7 +12,8 @@ from flows.service.rest import asking, documents, reading
 from flows.service.rest.forms import PREFIX, ErrorReply
 from tasks.asking.request import AskRequest
 
-ASK = f"{PREFIX}/ask"
+OTHER_ASK = "/ask"
+QUESTIONS = (f"{PREFIX}/ask", OTHER_ASK, asking.STREAM)
 
 
 def install(app: FastAPI) -> None:
@@ -21,6 +22,8 @@ def install(app: FastAPI) -> None:
     for group in (documents, reading, asking):
         router.include_router(group.router)
     app.include_router(router)
+    app.include_router(asking.stream, include_in_schema=False)
+    app.add_api_route(OTHER_ASK, asking.ask, methods=["POST"], include_in_schema=False)
 
     def described() -> dict[str, Any]:
         if not app.openapi_schema:

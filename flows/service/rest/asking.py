@@ -1,42 +1,44 @@
-"""Questions and what came of them: passages, answers with their reports and lineage, and what was counted."""
+"""Questions, how they go, and what came of them: passages, answers with their reports and lineage, and what was counted."""
 
+import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
-from flows.ask_deployed import Asked
 from flows.display.lineage_tables import walk_json
 from flows.display.output import CommandError
+from flows.service.news import News
 from flows.service.paths import from_root, roots_of
-from flows.service.received import checked, received, while_here
-from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, ErrorReply, Key, of_kind, once
+from flows.service.received import JSON, checked, received, while_here
+from flows.service.refusals import question_refused
+from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, of_kind
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import QUESTION_BOUNDS, AskRequest
+from tasks.events import DraftGrown
 from tasks.lineage.walk import walk
 from tasks.report.write import report_of
 
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
 
-router = APIRouter(tags=["answers"])
+STREAM = "/ask/stream"
+
+router, stream = APIRouter(tags=["answers"]), APIRouter()
 
 
 class AnswersGiven(BaseModel):
     answers: list[Answer]
 
 
-JSON_FORM = {"application/json": {"schema": {"$ref": "#/components/schemas/AskRequest"}}}
-ASKING: dict[str, Any] = {
-    "responses": {200: {"model": AnswersGiven}, "default": {"model": ErrorReply}},
-    "openapi_extra": {"requestBody": {"required": True, "content": JSON_FORM}},
-    "tags": ["answers"],
-}
+FORM = {"requestBody": {"required": True, "content": {JSON: {"schema": {"$ref": "#/components/schemas/AskRequest"}}}}}
 
 
 @router.get("/corpora/{corpus}/search")
@@ -56,21 +58,11 @@ async def passages(
     return {"query": query, "passages": hits, "next_cursor": more}
 
 
-@router.post("/ask", **ASKING)
-async def ask(request: Request, key: Key = None) -> Response:
+@router.post("/ask", responses={200: {"model": AnswersGiven}}, openapi_extra=FORM)
+async def ask(request: Request) -> Response:
     """Answer questions from a corpus, each with numbered citations; without a chat model the evidence is quoted."""
-    body = await received(request)
-
-    async def taken_in() -> Asked:
-        asked: Asked = request.app.state.intake.take_in(request_in(body))
-        return asked
-
-    asked = await once(request, key, body, taken_in)
-    try:
-        return JSONResponse({"answers": await while_here(request, asked.waited_for())})
-    except (ExpectedError, OSError):
-        request.app.state.once.forget(key)
-        raise
+    answering = request.app.state.intake.ask(request_in(await received(request)))
+    return JSONResponse({"answers": await while_here(request, answering)})
 
 
 @router.get("/corpora/{corpus}/answers")
@@ -118,8 +110,46 @@ def metrics(request: Request) -> Response:
 def request_in(body: bytes) -> AskRequest:
     """Return what is asked; raise CommandError where it is no JSON of an AskRequest, naming the field."""
     asked = checked(AskRequest, body)
-    if len(asked.questions) > MOST_QUESTIONS:
-        raise CommandError(
-            "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"
-        )
+    if (many := len(asked.questions)) > MOST_QUESTIONS:
+        raise CommandError("too many questions in one request", str(many), f"send at most {MOST_QUESTIONS} at a time")
     return asked
+
+
+async def followed(request: Request, response: Response) -> News:
+    """Take a question in and follow it; what is refused is so before the stream begins. The header says what stops it."""
+    asked, intake = request_in(await received(request)), request.app.state.intake
+    if len(asked.questions) != 1:
+        raise CommandError("a stream tells of one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
+    news = News(intake.take_in(asked))
+    response.headers["Location"] = f"{STREAM}/{news.asked.id}"
+    return news
+
+
+@stream.delete(f"{STREAM}/{{question_id}}", status_code=204)
+async def stop(request: Request, question_id: str) -> None:
+    request.app.state.intake.stop(question_id)
+
+
+@stream.post(STREAM, response_class=EventSourceResponse)
+async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[ServerSentEvent]:
+    """Yield `stage` and `draft` as they come, then `error`, or `answer`, with `withdrawn` before it where it is not the draft's."""
+    draft = ""
+    async for event in news.newest():
+        if isinstance(event, DraftGrown):
+            draft = event.text
+            yield sent("draft", {"text": draft})
+        else:
+            parts = {"done": event.done, "of": event.of} if event.of else {}
+            yield sent("stage", {"words": event.words, **parts})
+    try:
+        (answer,) = await news.asked.waited_for()
+    except (ExpectedError, OSError) as error:
+        yield sent("error", question_refused(error))
+        return
+    if not answer["answer"].startswith(draft):
+        yield sent("withdrawn", {})
+    yield sent("answer", answer)
+
+
+def sent(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(event=event, raw_data=json.dumps(value))

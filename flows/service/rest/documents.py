@@ -18,28 +18,15 @@ from flows.display.corpus_tables import (
     status_json,
     texts_json,
 )
+from flows.display.output import RefusedError
 from flows.service.paths import from_root, roots_of
-from flows.service.rest.forms import (
-    Corpus,
-    Cursor,
-    Document,
-    DocumentNamed,
-    Documents,
-    NotHereError,
-    Number,
-    Outline,
-    Page,
-    Width,
-    of_kind,
-)
-from storage.artifacts import kept_artifacts
+from flows.service.rest.forms import Corpus, Cursor, Document, DocumentNamed, Documents, Number, Outline, Page, Width, of_kind
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
 from storage.text import displayed
-from tasks.readers.page_pictures import NoPictureError, SourceCopies
-from tasks.report.pictures import PICTURE_WIDTH, SETTINGS, page_picture
+from tasks.report.pictures import PICTURE_WIDTH, draw_page
 
 router = APIRouter(tags=["documents"])
 
@@ -111,12 +98,10 @@ def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Num
     headers = {"ETag": f'"{record.id}-{page}-{width}"', "Cache-Control": "private, no-cache"}
     if request.headers.get("If-None-Match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    try:
-        with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
-            drawn = page_picture(kept_artifacts(), record, found, copies, width)
-    except NoPictureError as error:
-        why = str(error) or "documents of this format have no pictures of pages"
-        raise NotHereError(f"page {page} of {record.name!r} has no picture: {why}", record.name, "its texts can be had") from error
+    drawn, why = draw_page(record, found, width)
+    if not drawn:
+        why = f": {why}" if why else ""
+        raise RefusedError(404, f"page {page} of {record.name!r} has no picture{why}", record.name, "its texts can be had")
     return Response(drawn.data, media_type="image/webp", headers=headers)
 
 
@@ -132,9 +117,8 @@ def table(corpus: Corpus, document: DocumentNamed, node: str) -> Response:
         found = snapshot.nodes_found([node]) if HEXADECIMAL.fullmatch(node) else []
         rows = snapshot.passages_and_rows([node])[1].get(node) if [each.document_id for each in found] == [record.id] else None
     if not rows:
-        raise NotHereError(
-            f"{record.name!r} has no table {node[:100]!r}", node[:100], "take the `node` of a table on one of its pages"
-        )
+        what = f"{record.name!r} has no table {node[:100]!r}"
+        raise RefusedError(404, what, node[:100], "take the `node` of a table on one of its pages")
     text = io.StringIO()
     csv.writer(text).writerows(row.cells for row in sorted(rows, key=lambda row: row.row))
     attached = f"attachment; filename*=UTF-8''{quote(record.name, safe='')}-{node[:8]}.csv"

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
-from flows.display.output import CommandError
+from flows.display.output import CommandError, RefusedError
 from flows.service.ingests import Ingest, Ingests
 from flows.service.received import JSON, checked, received
-from flows.service.rest.forms import Corpus, IngestShown, IngestsShown, Key, NotAllowedError, once
+from flows.service.rest.forms import Corpus, IngestShown, IngestsShown
 from flows.service.uploads import keep_upload
 from storage.locations import corpus_location
 from storage.object_address import checked_source, is_address
@@ -36,21 +36,15 @@ class PathsGiven(BaseModel):
     openapi_extra=FILE,
     response_model=IngestShown,
 )
-async def upload(
-    request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])], key: Key = None
-) -> Mapping[str, Any]:
+async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])]) -> Mapping[str, Any]:
     """Keep a file, sent as it is, and have it read into the corpus; the reply is the ingest to watch."""
     ingests: Ingests = request.app.state.ingests
-    size, kept, began = request.headers.get("Content-Length", ""), "", list[Ingest]()
-
-    async def begun() -> Mapping[str, Any]:
-        began.append(ingests.begin(corpus, [kept], uploaded=True))
-        return await asyncio.to_thread(began[0].look)
-
+    size, kept, began = request.headers.get("Content-Length", ""), "", None
     try:
         with ingests.claiming() as claim:
             kept = str(await keep_upload(corpus, name, request.stream(), claim, announced=size))
-            return await once(request, key, kept.encode(), begun)
+            began = ingests.begin(corpus, [kept], uploaded=True)
+        return await asyncio.to_thread(began.look)
     except ClientDisconnect as error:
         raise CommandError("the upload was cut off", displayed(name), "send it again") from error
     finally:
@@ -75,11 +69,8 @@ async def ingests(request: Request, corpus: Corpus) -> dict[str, Any]:
 async def begin(request: Request, corpus: Corpus) -> Mapping[str, Any]:
     """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
     if not request.app.state.has_token:
-        raise NotAllowedError(
-            "files of this machine are only read for who brings a token: another account here may read less than the service",
-            "",
-            "start the service with FLOWREADER_ASK_TOKEN, or upload the file",
-        )
+        what = "files of this machine are only read for who brings a token: another account here may read less than the service"
+        raise RefusedError(403, what, "", "start the service with FLOWREADER_ASK_TOKEN, or upload the file")
     given = checked(PathsGiven, await received(request))
     for path in given.paths:
         if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):

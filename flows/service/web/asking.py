@@ -13,7 +13,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from flows.display.corpus_tables import corpora_rows
 from flows.service.paths import from_root
-from flows.service.received import checked, error_of, received, status_of, while_here
+from flows.service.received import checked, received, while_here
+from flows.service.refusals import question_refused, refusal_of, words_of
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
@@ -51,8 +52,8 @@ async def ask(request: Request) -> Response:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
         (answer,) = await while_here(request, request.app.state.intake.ask(checked(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
-        words = error_of(error, of_question=True)
-        return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status_of(error))
+        words, status = question_refused(error), refusal_of(error).status
+        return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status)
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 
 
@@ -89,7 +90,7 @@ def page(
             documents, answers = shown(chosen)
             at_work = [from_root(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
     except (ExpectedError, OSError) as damage:
-        error = error or error_of(damage, of_question=False)
+        error = error or words_of(damage)
     try:
         model, trouble = chat_endpoint() is not None, ""
     except EndpointError as wrong:

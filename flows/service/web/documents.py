@@ -8,16 +8,14 @@ from fastapi import APIRouter, Response
 
 from flows.display.corpus_tables import page_of, receipt_words
 from flows.service.web.html import html
-from storage.artifacts import kept_artifacts
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
-from storage.records.documents import Box, DocumentRecord, Node, Page
+from storage.records.documents import Box, Node, Page
 from storage.text import displayed
-from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
-from tasks.report.pictures import SETTINGS, Picture, page_picture
+from tasks.report.pictures import Picture, draw_page
 from tasks.report.sheets import SMALLEST, place_badges
 
 READERS_SECONDS = 3.0
@@ -57,7 +55,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         found = page_of(snapshot, record, number)
         citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
-    picture, why = drawn(record, found)
+    picture, why = draw_page(record, found)
     return html(
         "page_view.html",
         framed=True,
@@ -82,15 +80,6 @@ def cited_on(page: Page, answer: Answer) -> list[Numbered]:
 def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ...], tuple[str, ...]]:
     of_it = [(number, citation.quote) for number, citation in cited if citation.node_id == node.id]
     return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
-
-
-def drawn(record: DocumentRecord, page: Page) -> tuple[Picture | None, str]:
-    """Return the page's picture, or why there is none."""
-    with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
-        try:
-            return page_picture(kept_artifacts(), record, page, copies), ""
-        except NoPictureError as error:
-            return None, str(error)
 
 
 class MarkDrawn(NamedTuple):

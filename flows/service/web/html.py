@@ -1,6 +1,6 @@
 """What all pages share: their templates, over those of the report, and the policy that lets nothing in from elsewhere."""
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 
-from flows.service.received import refusal
 from tasks.report.page import STYLE
 from tasks.report.page import TEMPLATES as REPORT
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS
@@ -26,28 +25,23 @@ TEMPLATES = REPORT.overlay(
 TEMPLATES.globals = {**REPORT.globals, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
 
 
-def html(template: str, status: int = 200, *, framed: bool = False, **context: Any) -> HTMLResponse:  # noqa: ANN401 - Jinja's
-    """Return a page; only one that is `framed` may stand in another of ours."""
+def html(
+    template: str,
+    status: int = 200,
+    more: Mapping[str, str] | None = None,
+    *,
+    framed: bool = False,
+    **context: Any,  # noqa: ANN401 - Jinja's
+) -> HTMLResponse:
+    """Return a page; only one that is `framed` may stand in another of ours. `more` are headers."""
     policy = POLICY + ("'self'" if framed else "'none'")
     # With "no-referrer" a form would not say where it comes from.
-    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin", **(more or {})}
     return HTMLResponse(TEMPLATES.get_template(template).render(context), status, headers)
 
 
 def is_for_people(request: Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
-
-
-def refused(error: Exception, *, of_question: bool) -> Response:
-    """Return the reply to an error as a page; raise what is not expected."""
-    return as_page(refusal(error, of_question=of_question))
-
-
-def as_page(reply: Response) -> Response:
-    """Return the reply to an error as a page."""
-    page = html("error.html", reply.status_code, framed=True, corpus="", error=json.loads(bytes(reply.body))["error"])
-    page.headers.update({name: value for name, value in reply.headers.items() if name in ("retry-after", "www-authenticate")})
-    return page
 
 
 def style() -> Response:

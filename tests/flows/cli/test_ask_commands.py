@@ -229,7 +229,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert code == 0 and "[1] report.pdf, page 2" in shown and "words of report" in shown
     ((method, path, headers, asked),) = running.heard
-    assert (method, path) == ("POST", "/ask")
+    assert (method, path) == ("POST", "/api/v1/ask")
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",

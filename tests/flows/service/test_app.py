@@ -18,8 +18,9 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from flows.ask import ask
-from flows.ask_deployed import QuestionStoppedError, ask_pages, asked_here, still_shown
+from flows.ask_deployed import ask_pages, asked_here, still_shown
 from flows.cli.main import main
+from flows.display.output import RefusedError
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake
 from flows.service.runs_here import RunsHere
@@ -27,6 +28,8 @@ from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
 from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
+
+ASK = "/api/v1/ask"
 
 
 def intake(room=4, api="http://127.0.0.1:1/api"):
@@ -50,7 +53,7 @@ def test_health_shows_how_many_wait():
 
 
 def test_beyond_its_room_a_question_is_refused_at_once(home):
-    reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
+    reply = client(room=0).post(ASK, json={"questions": ["How deep?"]})
     said = error(reply, 503)
     assert "full" in said["what"] and "FLOWREADER_ASK_QUEUE" in said["remedy"] and reply.headers["Retry-After"] == "5"
 
@@ -71,7 +74,7 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
 def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, monkeypatch, asked, service, reason):
     happened, log = [], tmp_path / "log"
     with logging_to(str(log)), subscribed(happened.append):
-        client(**service).post("/ask", **asked)
+        client(**service).post(ASK, **asked)
         client(**service).get("/answers/00000000/report?corpus=small")
     assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
     (line,) = log.read_text().splitlines()
@@ -90,7 +93,7 @@ WEIGHT = {"json": {"questions": ["What is the weight of an MT-3 without its base
 
 def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_note(small, capsys):
     door = client()
-    (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
+    (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
     assert answer["status"] == "evidence"
     assert "server at http://127.0.0.1:1/api/ took no run (ConnectError)" in answer["notes"][-1]
     assert answer["notes"][-1] in capsys.readouterr().out and door.get("/health").json()["waiting"] == 0
@@ -101,7 +104,7 @@ def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, mo
     monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as hung:
         door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
-        (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
+        (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
     assert "did not let its run begin" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
@@ -110,8 +113,8 @@ def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(small,
     with socket.create_server(("127.0.0.1", 0)) as hung:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", f"http://127.0.0.1:{hung.getsockname()[1]}/v1")
         began = time.monotonic()
-        (answer,) = client().post("/ask", json=WEIGHT["json"] | by_model).json()["answers"]
-        said = error(client().post("/ask", json=WEIGHT["json"] | by_model | {"require_model": True}), 503)
+        (answer,) = client().post(ASK, json=WEIGHT["json"] | by_model).json()["answers"]
+        said = error(client().post(ASK, json=WEIGHT["json"] | by_model | {"require_model": True}), 503)
         assert time.monotonic() - began < 2 * (1 + 5)
     assert answer["status"] == "evidence" and "because the model could not be asked: no chat server" in answer["notes"][0]
     assert "did not list its models" in said["what"]
@@ -134,9 +137,9 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
         await asyncio.sleep(0)
         await asyncio.wait_for(service.runs.end(), 30)
         for each in staying:
-            with pytest.raises(QuestionStoppedError, match="the service ends"):
+            with pytest.raises(RefusedError, match="the service ends"):
                 await each
-        with pytest.raises(QuestionStoppedError, match="takes no question: it ends"):
+        with pytest.raises(RefusedError, match="takes no question: it ends"):
             await service.ask(request)
 
     asyncio.run(world())
@@ -149,7 +152,7 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(s
         await asyncio.sleep(0)
         for task in service.runs.tasks:
             task.cancel()
-        with pytest.raises(QuestionStoppedError, match="the service ends"):
+        with pytest.raises(RefusedError, match="the service ends"):
             await asyncio.wait_for(asking, 30)
 
     asyncio.run(world())
@@ -256,7 +259,7 @@ def test_a_run_that_cannot_begin_is_settled_in_words_and_none_ends_what_waits_fo
 
 
 def test_too_many_questions_in_one_request_are_refused():
-    said = error(client().post("/ask", json={"questions": ["How deep?"] * 65}), 400)
+    said = error(client().post(ASK, json={"questions": ["How deep?"] * 65}), 400)
     assert (said["value"], said["remedy"]) == ("65", "send at most 64 at a time")
 
 
@@ -270,7 +273,7 @@ def test_too_many_questions_in_one_request_are_refused():
     ],
 )
 def test_a_wrong_request_is_refused_by_its_field(body, what):
-    assert error(client().post("/ask", json=body), 400)["what"].startswith(what)
+    assert error(client().post(ASK, json=body), 400)["what"].startswith(what)
 
 
 def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
@@ -280,7 +283,7 @@ def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
     answer_id = json.loads(capsys.readouterr().out)["answer_id"]
     page = client().get(f"/answers/{answer_id}/report?corpus=small")
     assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/html") and "163" in page.text
-    assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 400)["what"]
+    assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 404)["what"]
 
 
 def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, monkeypatch):

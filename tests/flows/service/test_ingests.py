@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.display.output import CommandError
+from flows.display.output import CommandError, RefusedError
 from flows.service import ingests
-from flows.service.ingests import Ingest, Ingests, State, TooManyIngestsError, UnknownIngestError, ingested
+from flows.service.ingests import Ingest, Ingests, State, ingested
 from storage.cleaning.owners import forget_uploads
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
@@ -53,7 +53,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         await reading.begun(2)
         second, third = service.begin("small", ["/b", "/c"]), service.begin("small", ["/c"])
         assert service.of("small") == [third, second, first] and service.find("small", first.id) is first
-        with pytest.raises(UnknownIngestError, match="the last 100"):
+        with pytest.raises(RefusedError, match="the last 100"):
             service.find("small", far.id)
         gone = service.begin("small", ["/gone"])
         await service.cancel(gone)
@@ -71,7 +71,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         assert second.state is State.STOPPED and reading.calls[3:] == [("small", ("/c",))]
         await service.end()
         assert third.state is State.STOPPED and not service.workers
-        with pytest.raises(TooManyIngestsError, match="it ends"):
+        with pytest.raises(RefusedError, match="it ends"):
             service.begin("small", ["/a"])
 
     asyncio.run(world())
@@ -228,7 +228,7 @@ def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
         reading, service = Reading(monkeypatch), Ingests()
         for number in range(ingests.KEPT):
             service.begin("small", [f"/{number}"])
-        with pytest.raises(TooManyIngestsError, match="try again"):
+        with pytest.raises(RefusedError, match="try again"):
             service.begin("small", ["/a"])
         await reading.begun(1)
         reading.waits = False

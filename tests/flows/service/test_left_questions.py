@@ -15,7 +15,7 @@ from flows.ask_deployed import Asked, answers_of, asked_here
 from flows.service import resident
 from flows.service.resident import PromptHead
 from tasks.asking.request import AskRequest
-from tests.flows.service.test_app import WEIGHT, client, error
+from tests.flows.service.test_app import ASK, WEIGHT, client, error
 from tests.flows.service.test_stream import model_reads, served, weighed
 from tests.waiting import wait_until
 
@@ -33,17 +33,17 @@ def connected(address):
     return socket.create_connection((host.hostname, host.port))
 
 
-def sent(address, path, body, kind="application/json", more=""):
+def sent(address, path, body, kind="application/json"):
     """Send a request, and return its connection without waiting for the reply."""
     connection = connected(address)
-    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}{more}"
+    head = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}"
     accepts = "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18"
     connection.sendall(f"{head}\r\n{accepts}\r\n\r\n".encode() + body)
     return connection
 
 
 def by_rest(request):
-    return "/ask", json.dumps(request).encode()
+    return ASK, json.dumps(request).encode()
 
 
 def by_stream(request):
@@ -122,18 +122,6 @@ def test_a_step_that_waits_for_its_turn_takes_no_seat_from_a_question_that_ended
     asyncio.run(world())
 
 
-def test_a_question_with_a_key_is_left_like_any_other_and_its_reply_can_be_fetched(monkeypatch):
-    with model_reads(monkeypatch, weighed, seconds=0.3) as request, served() as (address, service):
-        with closing(sent(address, *by_rest(request), more="\r\nIdempotency-Key: one")):
-            (question,) = wait_until(lambda: list(service.waiting.values()))
-            wait_until(lambda: question.waiting)
-        wait_until(lambda: question.nobody_waits or question.answers.done())
-        again = {"Idempotency-Key": "one", "Content-Type": "application/json"}
-        reply = httpx.post(f"{address}/ask", content=by_rest(request)[1], headers=again, timeout=60)
-        (answer,) = reply.json()["answers"]
-        assert answer["answer_id"] == question.given[0].answer_id
-
-
 def test_it_is_not_left_where_somebody_asks_the_same():
     async def world():
         others = []
@@ -164,9 +152,9 @@ def test_it_ends_where_its_room_is_needed(monkeypatch):
         with closing(sent(address, *by_stream(request))):
             (question,) = wait_until(lambda: list(service.waiting.values()))
             wait_until(lambda: question.waiting)
-            assert "full" in error(httpx.post(f"{address}/ask", json=by_rules, timeout=60), 503)["what"]
+            assert "full" in error(httpx.post(f"{address}{ASK}", json=by_rules, timeout=60), 503)["what"]
         wait_until(lambda: question.left)
-        (answer,) = httpx.post(f"{address}/ask", json=by_rules, timeout=60).json()["answers"]
+        (answer,) = httpx.post(f"{address}{ASK}", json=by_rules, timeout=60).json()["answers"]
         assert answer["citations"] and "stopped" in str(question.answers.exception())
 
 
@@ -189,5 +177,5 @@ def test_a_connection_whose_request_does_not_come_is_ended_and_one_that_waits_fo
                 connection.settimeout(30)
             said = b"".join(iter(lambda: second.recv(4096), b""))
             assert silent.recv(1) == half.recv(1) == b"" and said.count(b'{"waiting":0,"room":8}') == 1
-        (answer,) = httpx.post(f"{address}/ask", json=request, timeout=60).json()["answers"]
+        (answer,) = httpx.post(f"{address}{ASK}", json=request, timeout=60).json()["answers"]
         assert answer["answer_by"] == "model"

@@ -8,7 +8,7 @@ import pytest
 from flows.service.paths import from_root, roots_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home, uploads_folder
-from tests.flows.service.test_app import WEIGHT, client
+from tests.flows.service.test_app import ASK, WEIGHT, client
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_documents_are_told_from_the_folder_that_holds_all_of_them(folder):
 
 def test_no_reply_and_no_error_says_where_anything_lies(folder):
     door = client()
-    (answer,) = door.post("/ask", json=WEIGHT["json"]).json()["answers"]
+    (answer,) = door.post(ASK, json=WEIGHT["json"]).json()["answers"]
     document, answered = answer["citations"][0]["document"]["id"], answer["answer_id"]
     own, api = "?corpus=small", "/api/v1/corpora"
     shown = [

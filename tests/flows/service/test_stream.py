@@ -12,7 +12,6 @@ from contextvars import copy_context
 import httpx
 import pytest
 import uvicorn
-from starlette.testclient import TestClient
 
 from flows.ask_deployed import Asked, asked_here
 from flows.service import news
@@ -22,7 +21,7 @@ from tasks.events import DraftGrown, QuestionRefused, QueueSeen, Refusal, StageR
 from tasks.models.chat import stream
 from tasks.watching.json_log import logging_to
 from tests.chat_server import chat_server
-from tests.flows.service.test_app import QUESTION, WEIGHT, error, intake
+from tests.flows.service.test_app import ASK, QUESTION, WEIGHT, client, error, intake
 from tests.scripted_answers import Reader, path_answer, whole_answer
 
 FACT = "163"
@@ -35,10 +34,6 @@ def small(library, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
     monkeypatch.setattr(news, "FIRST_SECONDS", 60.0)
     monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
-
-
-def client(*, room=4, token="", host="127.0.0.1:4280"):
-    return TestClient(web_app(intake(room), token=token), base_url=f"http://{host}")
 
 
 def events_in(text):
@@ -78,7 +73,7 @@ def fleeting_apart(answer):
 def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp_path):
     with model_reads(monkeypatch, weighed, piece_seconds=0.015) as request, logging_to(str(tmp_path / "log")):
         reply = client().post("/ask/stream", json=request)
-        (by_the_other,) = client().post("/ask", json={**request, "fresh": True}).json()["answers"]
+        (by_the_other,) = client().post(ASK, json={**request, "fresh": True}).json()["answers"]
         (again,) = events_in(client().post("/ask/stream", json=request).text)
     assert reply.status_code == 200 and reply.headers["Content-Type"].startswith("text/event-stream")
     told = events_in(reply.text)
