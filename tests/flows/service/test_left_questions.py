@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import socket
 from contextlib import closing
 from urllib.parse import urlsplit
@@ -22,10 +21,7 @@ from tests.waiting import wait_until
 REQUEST = AskRequest(**WEIGHT["json"])
 
 
-@pytest.fixture(autouse=True)
-def small(library, tmp_path, monkeypatch):
-    """A home with the corpus `small`."""
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def connected(address):
