@@ -50,13 +50,13 @@ UNWANTED_SECONDS = 60.0
 """Of work on a question whose client is gone; then it ends."""
 
 
-class Asked:
+class AwaitedRequest:
     """What a request of this process waits for: `begun` when a question is being answered, `answers` when all of them stand.
 
     It is `left` where all who waited are gone: then it goes on behind those of the `others` that somebody waits for.
     """
 
-    def __init__(self, request: AskRequest | None = None, others: Collection["Asked"] = ()) -> None:
+    def __init__(self, request: AskRequest | None = None, others: Collection["AwaitedRequest"] = ()) -> None:
         loop = asyncio.get_running_loop()
         self.id, self.request, self.others = uuid4().hex, request, others
         self.waiting = 0
@@ -167,12 +167,12 @@ class Asked:
             self.fail(asyncio.CancelledError())
 
 
-asked_here: ContextVar[Asked] = ContextVar("asked_here")
+asked_here: ContextVar[AwaitedRequest] = ContextVar("asked_here")
 
 
 async def answers_of(request: AskRequest) -> Answers:
     """Answer each question from one snapshot, and give all answers, or what ended them, to the request that waits for them."""
-    asked = asked_here.get(None) or Asked()
+    asked = asked_here.get(None) or AwaitedRequest()
     asked.begun.set_result(None)
     turn.set(asked.its_turn)
     try:

@@ -93,7 +93,7 @@ class QueueSeen:
     inside: int
 
 
-class Refusal(StrEnum):
+class RefusalReason(StrEnum):
     """Why: no room; another token, or none; a name of the web; what was asked; a stop; the service's troubles."""
 
     FULL = "full"
@@ -108,7 +108,7 @@ class Refusal(StrEnum):
 class QuestionRefused:
     """The query service did not take a question, for this reason; of those without its token it tells once a minute how many."""
 
-    reason: Refusal
+    reason: RefusalReason
     requests: int = 1
 
 

@@ -17,7 +17,7 @@ from prefect.states import Crashed
 
 from flows.ask_deployed import (
     Answers,
-    Asked,
+    AwaitedRequest,
     answers_of,
     ask_deployed,
     ask_over_http,
@@ -75,7 +75,7 @@ class Intake:
     runs: RunsHere
     deployment: UUID
     room: int
-    waiting: dict[str, Asked] = field(default_factory=dict)
+    waiting: dict[str, AwaitedRequest] = field(default_factory=dict)
     unmade: deque[Unmade] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
@@ -88,10 +88,10 @@ class Intake:
         """Return the answers; raise what `take_in` raises, or what the question does."""
         return await self.take_in(request).waited_for()
 
-    def take_in(self, request: AskRequest) -> Asked:
+    def take_in(self, request: AskRequest) -> AwaitedRequest:
         """Begin with what is asked, and return what to wait for; raise RefusedError where there is no room or the service ends.
 
-        It goes on where who waits for it is gone, as far as `Asked` says, and its answers are kept.
+        It goes on where who waits for it is gone, as far as `AwaitedRequest` says, and its answers are kept.
         """
         require_no_files(request.settings)
         asked = self._enter(request)
@@ -120,7 +120,7 @@ class Intake:
             looking.answers.cancel()
             self._leave(looking)
 
-    def _enter(self, request: AskRequest) -> Asked:
+    def _enter(self, request: AskRequest) -> AwaitedRequest:
         """Give a place inside; where there is none, that of the first question that nobody waits for."""
         if self.runs.ending:
             what = "the query service takes no question: it ends"
@@ -131,7 +131,7 @@ class Intake:
                 raise full(self.room)
             left.stop()
             del self.waiting[left.id]
-        asked = Asked(request, self.waiting.values())
+        asked = AwaitedRequest(request, self.waiting.values())
         self.waiting[asked.id] = asked
         emit(QueueSeen(len(self.waiting)))
         return asked
@@ -141,19 +141,19 @@ class Intake:
         if asked := self.waiting.get(question_id):
             asked.stop()
 
-    def _leave(self, asked: Asked) -> None:
+    def _leave(self, asked: AwaitedRequest) -> None:
         self.waiting.pop(asked.id, None)
         emit(QueueSeen(len(self.waiting)))
         self._queue_pages(asked)
 
-    def _queue_pages(self, asked: Asked) -> None:
+    def _queue_pages(self, asked: AwaitedRequest) -> None:
         if asked.given:
             name = first_of([answer.question for answer in asked.given])
             ids = [answer.answer_id for answer in asked.given]
             self.unmade.append(Unmade(asked.given[0].corpus, name, ids, asked.run_id))
             self.answered.set()
 
-    async def _answer(self, request: AskRequest, asked: Asked) -> None:
+    async def _answer(self, request: AskRequest, asked: AwaitedRequest) -> None:
         """Answer in a run of the flow; where Prefect's server does not let it begin, without one: the answer is what counts."""
         try:
             if why := await self._why_unseen(request, asked):
@@ -165,7 +165,7 @@ class Intake:
             asked.fail(error)
             raise
 
-    async def _why_unseen(self, request: AskRequest, asked: Asked) -> str:
+    async def _why_unseen(self, request: AskRequest, asked: AwaitedRequest) -> str:
         """Begin the question's run when its turn comes; return "" when the question is being answered in it, else why it is not."""
         came = time.monotonic()
         async with self.turns:
@@ -181,12 +181,12 @@ class Intake:
         in_a_run.cancel()
         return why_not(in_a_run)
 
-    async def _answer_in_a_run(self, request: AskRequest, asked: Asked) -> None:
+    async def _answer_in_a_run(self, request: AskRequest, asked: AwaitedRequest) -> None:
         run = await self._created(request, asked)
         asked.run_id = run.id
         await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
-    async def _created(self, request: AskRequest, asked: Asked) -> FlowRun:
+    async def _created(self, request: AskRequest, asked: AwaitedRequest) -> FlowRun:
         while True:
             try:
                 return await self._create(request, asked)
@@ -195,7 +195,7 @@ class Intake:
                 if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     raise
 
-    async def _create(self, request: AskRequest, asked: Asked) -> FlowRun:
+    async def _create(self, request: AskRequest, asked: AwaitedRequest) -> FlowRun:
         creating = asyncio.get_running_loop().create_task(
             self.runs.created(
                 ask_deployed,
@@ -213,13 +213,13 @@ class Intake:
             self.runs.begin(self._called_off(creating, asked))
             raise
 
-    async def _called_off(self, creating: "asyncio.Future[FlowRun]", asked: Asked) -> None:
+    async def _called_off(self, creating: "asyncio.Future[FlowRun]", asked: AwaitedRequest) -> None:
         """Settle the run that the server makes all the same, when it is slow to reply."""
         self.runs.settle((await creating).id, state_after(None, asked))
 
     async def answer_run(self, run: FlowRun) -> None:
         """Answer a run that the form or `run_deployment` asked for."""
-        asked = Asked(others=self.waiting.values())
+        asked = AwaitedRequest(others=self.waiting.values())
         asked.run_id = run.id
         self.waiting[asked.id] = asked
         try:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
-from flows.ask_deployed import Answers, Asked, asked_here
+from flows.ask_deployed import Answers, AwaitedRequest, asked_here
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
 
 FIRST_SECONDS = 0.4
@@ -17,7 +17,7 @@ QUIET_SECONDS = 15.0
 class News:
     """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: AwaitedRequest) -> None:
         self.asked, self._loop = asked, asyncio.get_running_loop()
         self._newest: dict[type[Followed], Followed] = {}
         self._some = asyncio.Event()

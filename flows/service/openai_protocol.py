@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
-from flows.ask_deployed import Asked
+from flows.ask_deployed import AwaitedRequest
 from flows.display.output import CommandError
 from flows.service.news import News
 from flows.service.received import checked, received, while_here
@@ -134,7 +134,7 @@ async def chat(request: Request) -> Response:
     wanted = checked(ChatRequest, await received(request))
     question, began = wanted.question, int(time.time())
     if (own := own_task(question)) is not None:
-        reply = Completion(wanted.model, began, own)
+        reply = CompletionReply(wanted.model, began, own)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
     asked = request.app.state.intake.take_in(wanted.asked())
@@ -149,7 +149,7 @@ async def chat(request: Request) -> Response:
     )
 
 
-async def answered(asked: Asked, corpus: str, began: int, here: str) -> "Completion":
+async def answered(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
     await asked.waited_for()
     return completion_of(asked.given[0], corpus, began, here)
 
@@ -168,7 +168,7 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
         yield chunk
 
 
-def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Completion":
+def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "CompletionReply":
     """Return the answer, or the evidence, with its sources under it: each with the address of the page that shows it.
 
     The address stands in the text, too, for clients that show no annotations.
@@ -188,7 +188,7 @@ def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "Comple
             "end_index": start + len(line),
         }
         annotations.append({"type": "url_citation", "url_citation": source})
-    return Completion(corpus, began, content, tuple(annotations), answer)
+    return CompletionReply(corpus, began, content, tuple(annotations), answer)
 
 
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
@@ -202,7 +202,7 @@ def as_text(words: str) -> str:
     return LINK.sub(r"\\", TAG.sub("&lt;", words))
 
 
-class Completion:
+class CompletionReply:
     """A reply, whole or in chunks; one without an `answer` cost nothing."""
 
     def __init__(

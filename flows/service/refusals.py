@@ -8,7 +8,7 @@ from flows.service.paths import from_root
 from storage.errors import AmbiguousError, ExpectedError
 from storage.lock import CorpusBusyError
 from storage.text import displayed
-from tasks.events import QuestionRefused, Refusal, emit
+from tasks.events import QuestionRefused, RefusalReason, emit
 
 STATUS: Mapping[type[Exception], int] = {
     AmbiguousError: 409,
@@ -27,7 +27,7 @@ def refusal_of(error: Exception) -> RefusedError:
     if not isinstance(error, ExpectedError | OSError):
         raise error
     status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 503)
-    why = Refusal.CANNOT if status >= 500 else Refusal.REQUEST
+    why = RefusalReason.CANNOT if status >= 500 else RefusalReason.REQUEST
     shown = CommandError.from_error(error)
     return RefusedError(status, shown.what, shown.value, shown.remedy, why=why)
 
@@ -39,9 +39,9 @@ def words_of(error: Exception) -> dict[str, str]:
 
 def question_refused(error: Exception) -> dict[str, str]:
     """Return the words, and have it counted that a question was refused."""
-    why = Refusal(refusal_of(error).why)
+    why = RefusalReason(refusal_of(error).why)
     # Those without the token are counted together.
-    if why is not Refusal.TOKEN:
+    if why is not RefusalReason.TOKEN:
         emit(QuestionRefused(why))
     return words_of(error)
 

@@ -23,7 +23,7 @@ from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelled, Completed, Crashed
 
-from flows.ask_deployed import STOPPED, Asked, ask_deployed, ask_pages, asked_here
+from flows.ask_deployed import STOPPED, AwaitedRequest, ask_deployed, ask_pages, asked_here
 from storage.text import without_sign_in
 
 LOOK_SECONDS = 1.0
@@ -93,7 +93,7 @@ class RunsHere:
             task.exception()
 
     async def run(
-        self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: Asked | None = None
+        self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: AwaitedRequest | None = None
     ) -> State[Any] | None:
         """Run a flow to its end, and have the server know it; return its state where the flow came to its end.
 
@@ -161,7 +161,7 @@ class RunsHere:
                 await self.prefect.set_flow_run_state(run.id, Crashed(message=KILLED), force=True)
 
 
-def state_after(error: BaseException | None, asked: Asked | None) -> State[Any]:
+def state_after(error: BaseException | None, asked: AwaitedRequest | None) -> State[Any]:
     """Return the state of a run that an error ended, or that was cancelled: Prefect calls the latter crashed."""
     if asked and asked.note:
         return Cancelled(message=ELSEWHERE)

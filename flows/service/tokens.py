@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from flows.display.output import RefusedError
-from tasks.events import QuestionRefused, Refusal, emit
+from tasks.events import QuestionRefused, RefusalReason, emit
 
 FREE_GUESSES = 9
 GUESSES_SECONDS = 60.0
@@ -63,7 +63,7 @@ class TokenCheck:
         """Log how many were refused since the last line, if any."""
         requests, self.untold = self.untold, 0
         if requests:
-            emit(QuestionRefused(Refusal.TOKEN, requests))
+            emit(QuestionRefused(RefusalReason.TOKEN, requests))
 
 
 def token_in(authorization: str) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import socket
 import time
 from contextlib import aclosing
@@ -19,13 +18,12 @@ from starlette.testclient import TestClient
 
 from flows.ask import ask
 from flows.ask_deployed import ask_pages, asked_here, still_shown
-from flows.cli.main import main
 from flows.display.output import RefusedError
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake
 from flows.service.runs_here import RunsHere
 from tasks.asking.request import AskRequest
-from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
+from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
 from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 
@@ -52,46 +50,37 @@ def test_health_shows_how_many_wait():
     assert client().get("/health").json() == {"waiting": 0, "room": 4}
 
 
-def test_beyond_its_room_a_question_is_refused_at_once(home):
-    reply = client(room=0).post(ASK, json={"questions": ["How deep?"]})
-    said = error(reply, 503)
-    assert "full" in said["what"] and "FLOWREADER_ASK_QUEUE" in said["remedy"] and reply.headers["Retry-After"] == "5"
-
-
+WAYS = (ASK, "/ask/stream")
 QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
 
 
 @pytest.mark.parametrize(
-    ("asked", "service", "reason"),
+    ("path", "asked", "service", "reason", "status"),
     [
-        (QUESTION, {"room": 0}, "full"),
-        (QUESTION, {"host": "evil.example"}, "host"),
-        ({"json": {"questions": ["How deep is the xylophone?"], "colour": "xylophone"}}, {}, "request"),
-        ({"content": b"xylophone"}, {}, "request"),
-        (QUESTION, {}, "request"),
+        *((path, QUESTION, {"room": 0}, "full", 503) for path in WAYS),
+        *((path, QUESTION, {"host": "evil.example"}, "host", 400) for path in WAYS),
+        *((path, {"json": {**QUESTION["json"], "colour": "xylophone"}}, {}, "request", 400) for path in WAYS),
+        *((path, {"content": b"xylophone"}, {}, "request", 400) for path in WAYS),
+        ("/ask/stream", {"json": {"questions": ["Xylophone?", "How deep?"]}}, {}, "request", 400),
+        (ASK, QUESTION, {}, "request", 404),
     ],
 )
-def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, monkeypatch, asked, service, reason):
+def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, path, asked, service, reason, status):
     happened, log = [], tmp_path / "log"
     with logging_to(str(log)), subscribed(happened.append):
-        client(**service).post(ASK, **asked)
+        reply = client(**service).post(path, **asked)
         client(**service).get("/answers/00000000/report?corpus=small")
-    assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
+    assert error(reply, status)["remedy"] and reply.headers.get("Retry-After") == ("5" if reason == "full" else None)
+    assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(RefusalReason(reason))]
     (line,) = log.read_text().splitlines()
     assert json.loads(line) == {**json.loads(line), "level": "warning", "event": "question-refused", "reason": reason}
     assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason", "requests"}
 
 
-@pytest.fixture
-def small(library, tmp_path, monkeypatch):
-    """A home with the corpus `small`."""
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
-
-
 WEIGHT = {"json": {"questions": ["What is the weight of an MT-3 without its base?"], "corpus": "small"}}
 
 
-def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_note(small, capsys):
+def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_note(own_home, capsys):
     door = client()
     (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
     assert answer["status"] == "evidence"
@@ -100,7 +89,7 @@ def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_not
     assert door.get(f"/answers/{answer['answer_id']}/report?corpus=small").status_code == 200
 
 
-def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, monkeypatch):
+def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(own_home, monkeypatch):
     monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as hung:
         door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
@@ -108,7 +97,7 @@ def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, mo
     assert "did not let its run begin" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
-def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(small, monkeypatch):
+def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(own_home, monkeypatch):
     by_model = {"settings": {"seconds": 1.0, "reading": {"by": "model"}}, "fresh": True}
     with socket.create_server(("127.0.0.1", 0)) as hung:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", f"http://127.0.0.1:{hung.getsockname()[1]}/v1")
@@ -120,7 +109,7 @@ def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(small,
     assert "did not list its models" in said["what"]
 
 
-def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(small, home):
+def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(own_home):
     async def world():
         service, heard = intake(), []
         request = AskRequest.model_validate(WEIGHT["json"])
@@ -145,7 +134,7 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
     asyncio.run(world())
 
 
-def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(small):
+def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(own_home):
     async def world():
         service = intake()
         asking = asyncio.create_task(service.ask(AskRequest.model_validate(WEIGHT["json"])))
@@ -158,7 +147,7 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(s
     asyncio.run(world())
 
 
-def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_is_settled(small, monkeypatch):
+def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_is_settled(own_home, monkeypatch):
     monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.1)
     service, run, made, settled = intake(), uuid4(), asyncio.Event(), []
 
@@ -227,7 +216,7 @@ def test_a_server_that_hangs_is_asked_by_two_questions_and_keeps_none_of_the_oth
     assert server.asked == AT_A_TIME and time.monotonic() - began < 15
 
 
-def test_what_the_server_refuses_for_good_is_not_sent_again(small, monkeypatch):
+def test_what_the_server_refuses_for_good_is_not_sent_again(own_home, monkeypatch):
     refused, sent = httpx.Response(422, request=httpx.Request("POST", "http://127.0.0.1:1/api")), []
 
     async def create(*_given, **_more):
@@ -276,18 +265,7 @@ def test_a_wrong_request_is_refused_by_its_field(body, what):
     assert error(client().post(ASK, json=body), 400)["what"].startswith(what)
 
 
-def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
-    home = shutil.copytree(library, tmp_path / "home")
-    monkeypatch.setenv("FLOWREADER_HOME", str(home))
-    assert main(["ask", "What is the weight of an MT-3 without its base?", "--corpus", "small", "--json"]) == 0
-    answer_id = json.loads(capsys.readouterr().out)["answer_id"]
-    page = client().get(f"/answers/{answer_id}/report?corpus=small")
-    assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/html") and "163" in page.text
-    assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 404)["what"]
-
-
-def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, monkeypatch):
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(own_home):
     seats, disk = asyncio.Semaphore(1), HungCorpus("far")
 
     async def asked(corpus):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import socket
 from contextlib import closing
 from urllib.parse import urlsplit
@@ -11,7 +10,7 @@ import httpx
 import pytest
 
 from flows import ask_deployed
-from flows.ask_deployed import Asked, answers_of, asked_here
+from flows.ask_deployed import AwaitedRequest, answers_of, asked_here
 from flows.service import resident
 from flows.service.resident import PromptHead
 from tasks.asking.request import AskRequest
@@ -22,10 +21,7 @@ from tests.waiting import wait_until
 REQUEST = AskRequest(**WEIGHT["json"])
 
 
-@pytest.fixture(autouse=True)
-def small(library, tmp_path, monkeypatch):
-    """A home with the corpus `small`."""
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def connected(address):
@@ -79,7 +75,10 @@ def test_whatever_way_it_came_it_is_left_once_its_client_is_gone_and_its_answer_
 def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
     async def world():
         others = []
-        left, wanted = Asked(REQUEST, others), Asked(REQUEST.model_copy(update={"questions": ("How deep is it?",)}), others)
+        left, wanted = (
+            AwaitedRequest(REQUEST, others),
+            AwaitedRequest(REQUEST.model_copy(update={"questions": ("How deep is it?",)}), others),
+        )
         others += [left, wanted]
         with left.awaited():
             assert not left.left
@@ -101,7 +100,7 @@ def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
 def test_a_step_that_waits_for_its_turn_takes_no_seat_from_a_question_that_ended_meanwhile():
     async def world():
         others, free = [], ask_deployed.seats._value
-        left, wanted = Asked(REQUEST, others), Asked(REQUEST.model_copy(update={"corpus": "far"}), others)
+        left, wanted = AwaitedRequest(REQUEST, others), AwaitedRequest(REQUEST.model_copy(update={"corpus": "far"}), others)
         others += [left, wanted]
         with left.awaited():
             pass
@@ -125,7 +124,7 @@ def test_a_step_that_waits_for_its_turn_takes_no_seat_from_a_question_that_ended
 def test_it_is_not_left_where_somebody_asks_the_same():
     async def world():
         others = []
-        first, second = Asked(REQUEST, others), Asked(REQUEST.model_copy(), others)
+        first, second = AwaitedRequest(REQUEST, others), AwaitedRequest(REQUEST.model_copy(), others)
         others += [first, second]
         with second.awaited():
             with first.awaited():

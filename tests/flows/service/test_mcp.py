@@ -175,14 +175,10 @@ def test_over_http_a_search_takes_the_place_of_a_question():
     asyncio.run(world())
 
 
-def test_who_has_no_token_or_comes_by_a_foreign_name_is_refused_before_any_tool():
+def test_over_http_only_json_is_taken_and_none_without_a_token():
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     reply = TestClient(web_app(intake(), token="sesame")).post("/mcp", json=message)
     assert "FLOWREADER_ASK_TOKEN" in error(reply, 401)["remedy"]
-    assert (
-        "127.0.0.1"
-        in error(TestClient(web_app(intake()), base_url="http://evil.example").post("/mcp", json=message), 400)["remedy"]
-    )
     with TestClient(web_app(intake()), base_url="http://localhost") as welcome:
         assert welcome.get("/mcp").status_code == 405
         # A page of the web can send a form without asking first, but no JSON.

@@ -14,7 +14,7 @@ from storage.corpus.snapshot import UnknownCorpusError
 from storage.errors import RequestError
 from storage.lock import CorpusBusyError
 from storage.system import DiskFullError
-from tasks.events import QuestionRefused, Refusal, subscribed
+from tasks.events import QuestionRefused, RefusalReason, subscribed
 from tasks.watching.json_log import logging_to
 from tests.flows.service.test_app import ASK, client, error
 from tests.waiting import wait_until
@@ -75,7 +75,7 @@ def test_all_wrong_tokens_are_counted_and_told_in_one_line(home, tmp_path, monke
             door.get(path, headers={"Authorization": "Bearer no"})
         door.get("/")
         wait_until(lambda: happened)
-    assert happened == [QuestionRefused(Refusal.TOKEN, requests=5)]
+    assert happened == [QuestionRefused(RefusalReason.TOKEN, requests=5)]
     (line,) = map(json.loads, log.read_text().splitlines())
     assert line["event"] == "question-refused" and line["reason"] == "token" and line["requests"] == 5
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import socket
 import threading
 import time
@@ -13,15 +12,15 @@ import httpx
 import pytest
 import uvicorn
 
-from flows.ask_deployed import Asked, asked_here
+from flows.ask_deployed import AwaitedRequest, asked_here
 from flows.service import news
 from flows.service.app import web_app
 from flows.service.news import News
-from tasks.events import DraftGrown, QuestionRefused, QueueSeen, Refusal, StageReached, emit, subscribed
+from tasks.events import DraftGrown, StageReached, emit
 from tasks.models.chat import stream
 from tasks.watching.json_log import logging_to
 from tests.chat_server import chat_server
-from tests.flows.service.test_app import ASK, QUESTION, WEIGHT, client, error, intake
+from tests.flows.service.test_app import ASK, WEIGHT, client, intake
 from tests.scripted_answers import Reader, path_answer, whole_answer
 
 FACT = "163"
@@ -29,11 +28,10 @@ ASKED = WEIGHT["json"]
 
 
 @pytest.fixture(autouse=True)
-def small(library, tmp_path, monkeypatch):
-    """A home with the corpus `small`, and a reply looked at whenever a word comes; nobody is said to wait."""
+def looked_at_often(own_home, monkeypatch):
+    """A reply is looked at whenever a word comes; nobody is said to wait."""
     monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
     monkeypatch.setattr(news, "FIRST_SECONDS", 60.0)
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
 
 
 def events_in(text):
@@ -105,24 +103,6 @@ def test_what_rules_find_comes_without_a_draft():
     assert "took no run" in told[-1][1]["notes"][-1]
 
 
-@pytest.mark.parametrize(
-    ("asked", "service", "reason", "status"),
-    [
-        (QUESTION, {"room": 0}, "full", 503),
-        (QUESTION, {"host": "evil.example"}, "host", 400),
-        ({"json": {"questions": ["a", "b"]}}, {}, "request", 400),
-        ({"json": {"questions": ["a"], "colour": 3}}, {}, "request", 400),
-        ({"content": b"a=1"}, {}, "request", 400),
-    ],
-)
-def test_what_is_refused_is_so_as_by_the_other_route(asked, service, reason, status):
-    happened = []
-    with subscribed(happened.append):
-        said = error(client(**service).post("/ask/stream", **asked), status)
-    assert set(said) == {"what", "value", "remedy"} and said["remedy"]
-    assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
-
-
 def test_an_error_of_a_question_that_was_taken_in_is_an_event():
     (told,) = events_in(client().post("/ask/stream", json={**ASKED, "corpus": "smal"}).text)
     assert told[0] == "error" and set(told[1]) == {"what", "value", "remedy"} and told[1]["value"] == "smal"
@@ -187,7 +167,7 @@ def test_who_reads_slowly_gets_the_newest_and_only_of_his_own_question():
         emit(event)
 
     async def world():
-        mine, another = Asked(), Asked()
+        mine, another = AwaitedRequest(), AwaitedRequest()
         news = News(mine)
         for number in range(100):
             copy_context().run(tell, mine, DraftGrown("a", "x" * number))

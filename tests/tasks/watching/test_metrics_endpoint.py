@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from storage.errors import RequestError
-from tasks.events import QuestionRefused, QueueSeen, Refusal, emit
+from tasks.events import QuestionRefused, QueueSeen, RefusalReason, emit
 from tasks.models.chat.errors import Outcome
 from tasks.watching.metrics_endpoint import (
     METRICS,
@@ -68,7 +68,7 @@ def test_a_port_that_is_taken_is_named_in_one_line_and_the_work_goes_on(monkeypa
 
 PROCESS = """
 import os, signal, sys
-from tasks.events import QuestionRefused, QueueSeen, Refusal, emit
+from tasks.events import QuestionRefused, QueueSeen, RefusalReason, emit
 from tasks.watching.metrics_endpoint import counting
 from tests.tasks import event_worlds as worlds
 with counting(sys.argv[1]):
@@ -155,7 +155,7 @@ def test_calls_tokens_and_cost_and_no_seconds_of_what_was_not_sent(counted):
 
 
 def test_questions_runs_and_the_queue(counted):
-    counted("", *[worlds.RUN_BEGAN, worlds.QUESTION_BEGAN] * 2, QueueSeen(4), QueueSeen(3), QuestionRefused(Refusal.FULL))
+    counted("", *[worlds.RUN_BEGAN, worlds.QUESTION_BEGAN] * 2, QueueSeen(4), QueueSeen(3), QuestionRefused(RefusalReason.FULL))
     counted("", worlds.question(seconds=0.3), worlds.RUN_BROKE)
     assert counted("question_seconds_bucket", reader="flow", status="answered", le="0.4") == 1
     assert (
