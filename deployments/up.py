@@ -26,13 +26,13 @@ from flows.prefect_runs.server import (
     server_is_configured,
 )
 from flows.service.listening import USUAL_ADDRESS, check_question_settings
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 from storage.locations import home, prefect_folder
 from storage.lock import taken
 from storage.object_address import is_address
 from storage.system import check_writable, require_room
 from tasks.models.local import context_tokens, local_model_is_named, weights
-from tasks.settings.environment import UnknownNameError, check_environment
+from tasks.settings.environment import check_environment
 from tasks.watching.json_log import check_log
 from tasks.watching.metrics_endpoint import check_metrics_address, counting_together
 
@@ -66,7 +66,7 @@ def main() -> int:
         watch(children)
     except _Stop:
         _say("ending; runs at work end in order first")
-    except UnknownNameError as error:
+    except RequestError as error:
         _say(str(error), sys.stderr)
         return 2
     except (ExpectedError, OSError) as error:

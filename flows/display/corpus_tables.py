@@ -118,15 +118,11 @@ def sections_json(snapshot: Snapshot, record: DocumentRecord) -> list[dict[str, 
     ]
 
 
-class NoPageError(CommandError, LookupError):
-    """A document has no page of this number."""
-
-
 def page_of(snapshot: Snapshot, record: DocumentRecord, number: int) -> Page:
-    """Return a page, counted from 1; raise NoPageError where there is none."""
+    """Return a page, counted from 1; raise RefusedError where there is none."""
     if not 1 <= number <= record.pages:
         remedy = f"take 1 to {record.pages}" if record.pages else f"it is {record.state.value}: {record.reason}"
-        raise NoPageError(f"document {record.name!r} has no page {number}", str(number), remedy)
+        raise RefusedError(404, f"document {record.name!r} has no page {number}", str(number), remedy)
     return snapshot.pages(record.id)[number - 1]
 
 

@@ -56,11 +56,7 @@ Moved = Callable[[int, int], None]
 """Called from many threads with how many bytes were just moved, and how many there are to move in all."""
 
 
-class TransferError(ExpectedError):
-    """A push or a pull that cannot be done: what was published, here or in the store, stays as it was."""
-
-
-class MissingError(TransferError):
+class MissingError(ExpectedError):
     """An object that was pushed is gone: a later push did not need it, or it was deleted by hand."""
 
 
@@ -106,7 +102,7 @@ class Transferred:
 def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Transferred:
     """Put the published snapshot at the prefix; a push that ends anywhere before its end leaves the snapshot that was there.
 
-    Raise TransferError where another push was faster, or something else lies there, and StoreError where the store fails.
+    Raise ExpectedError where another push was faster, or something else lies there, and StoreError where the store fails.
     """
     prefix = ObjectPrefix(address)
     with held(location) as current, ThreadPoolExecutor(AT_ONCE) as pool:
@@ -164,14 +160,14 @@ def described(path: str, place: Path, known: dict[str, int], number: int) -> Sen
 
 
 def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
-    """Return what was pushed and its tag, None where nothing was; raise TransferError where it is of no use."""
+    """Return what was pushed and its tag, None where nothing was; raise ExpectedError where it is of no use."""
     data, tag = prefix.read(POINTER)
     if data is None:
         return None, ""
     place = prefix.uri(POINTER)
     found = re.search(rb'"format":([0-9]{1,9})[,}]', data)
     if found and int(found[1]) != FORMAT:
-        raise TransferError(
+        raise ExpectedError(
             f"{place!r} has format {int(found[1])}, this FlowReader knows {FORMAT}; "
             "take the FlowReader that pushed it, or another prefix"
         )
@@ -181,16 +177,16 @@ def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
             if not PATH.fullmatch(each.path) or (each.path.startswith("artifacts/") and each.path != f"artifacts/{each.sha256}"):
                 raise CodecError(f"it names {each.path!r}, which is no file of a corpus")
     except CodecError as error:
-        raise TransferError(f"{place!r} is damaged ({error}); push to another prefix, or delete it and push again") from error
+        raise ExpectedError(f"{place!r} is damaged ({error}); push to another prefix, or delete it and push again") from error
     return pushed, tag
 
 
 def require_successor(location: CorpusLocation, current: Current, before: Pushed | None, address: StoreAddress) -> None:
-    """Raise TransferError where another corpus lies there, or a later snapshot of this one."""
+    """Raise ExpectedError where another corpus lies there, or a later snapshot of this one."""
     if before and before.corpus != location.name:
-        raise TransferError(f"{address.uri!r} holds corpus {before.corpus!r}, not {location.name!r}; push to another prefix")
+        raise ExpectedError(f"{address.uri!r} holds corpus {before.corpus!r}, not {location.name!r}; push to another prefix")
     if before and before.current.snapshot > current.snapshot:
-        raise TransferError(
+        raise ExpectedError(
             f"{address.uri!r} holds snapshot {before.current.snapshot} of corpus {location.name!r}, pushed by {before.machine}, "
             f"which is later than snapshot {current.snapshot} here; pull that one with --as NAME, or push to another prefix"
         )
@@ -204,7 +200,7 @@ def move_pointer(prefix: ObjectPrefix, pushed: Pushed, tag: str) -> None:
     # Where the answer to the first attempt was lost, it is our own that stands in the way of the second.
     if found != pushed:
         by = f" from {found.machine} (snapshot {found.current.snapshot})" if found else ""
-        raise TransferError(f"{prefix.address.uri!r} got another push{by} meanwhile; run the same command again, it goes on")
+        raise ExpectedError(f"{prefix.address.uri!r} got another push{by} meanwhile; run the same command again, it goes on")
 
 
 def clean_up(prefix: ObjectPrefix, pushed: Pushed) -> str:
@@ -221,7 +217,7 @@ def clean_up(prefix: ObjectPrefix, pushed: Pushed) -> str:
 def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     """Make the snapshot at the prefix a read-only corpus of this home, or renew it; readers of the one before go on with it.
 
-    Whatever ends it before CURRENT is written leaves the corpus as it was. Raise TransferError where the name is another corpus's.
+    Whatever ends it before CURRENT is written leaves the corpus as it was. Raise ExpectedError where the name is another corpus's.
     """
     prefix = ObjectPrefix(address)
     pushed = what_was_pushed(prefix)
@@ -245,21 +241,21 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
 def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
     pushed, _tag = read_pushed(prefix)
     if pushed is None:
-        raise TransferError(
+        raise ExpectedError(
             f"nothing was pushed to {prefix.address.uri!r}; push with `flowreader corpora push NAME s3://BUCKET/PREFIX`"
         )
     return pushed
 
 
 def require_free(location: CorpusLocation, address: StoreAddress) -> None:
-    """Raise TransferError where the corpus of that name is of this machine, or of another address."""
+    """Raise ExpectedError where the corpus of that name is of this machine, or of another address."""
     came_from = pulled_from(location)
     if came_from and came_from != address.uri:
-        raise TransferError(
+        raise ExpectedError(
             f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}; take another name with --as"
         )
     if not came_from and (location.current.exists() or location.catalog.exists()):
-        raise TransferError(f"corpus {location.name!r} was made here and is not overwritten; take another name with --as")
+        raise ExpectedError(f"corpus {location.name!r} was made here and is not overwritten; take another name with --as")
 
 
 def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
@@ -308,10 +304,10 @@ def listed(location: CorpusLocation, snapshot: int) -> Pushed:
 
 
 def require_same_making(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
-    """Raise TransferError where the new snapshot has other files under names that readers of the old one may have open."""
+    """Raise ExpectedError where the new snapshot has other files under names that readers of the old one may have open."""
     known = {each.path: each.sha256 for each in before.files} if before else {}
     if any(known.get(each.path, each.sha256) != each.sha256 for each in pushed.files):
-        raise TransferError(
+        raise ExpectedError(
             f"corpus {location.name!r} was removed and made anew where it was pushed, so that it is another one than that here; "
             f"run `flowreader corpora remove {location.name}` and the same command again, or take another name with --as"
         )

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from storage.errors import ExpectedError
-from tasks.models.chat.errors import UnknownModelError
+from tasks.models.chat.errors import ChatEndedError
 
 SERVED = "served"
 """The precision in the identity of an embedder behind a server, whose own is not known."""
@@ -139,15 +139,15 @@ class ServedModel:
 
 
 def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
-    """Return the model that the environment names, or the only one; raise UnknownModelError where that is none."""
+    """Return the model that the environment names, or the only one; raise ChatEndedError where that is none."""
     models = _listed(listing, endpoint)
     names = ", ".join(sorted(models)[:LISTED]) or "none"
     if endpoint.model and endpoint.model not in models:
-        raise UnknownModelError(
+        raise ChatEndedError(
             f"{endpoint.base_url} has no model {endpoint.model!r}, only: {names}; set FLOWREADER_CHAT_MODEL to one of them"
         )
     if not endpoint.model and len(models) != 1:
-        raise UnknownModelError(f"{endpoint.base_url} has {len(models)} models: {names}; set FLOWREADER_CHAT_MODEL to one of them")
+        raise ChatEndedError(f"{endpoint.base_url} has {len(models)} models: {names}; set FLOWREADER_CHAT_MODEL to one of them")
     name = endpoint.model or next(iter(models))
     return models[name]
 
@@ -164,7 +164,7 @@ def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
         entries = json.loads(listing)["data"]
         return {entry["id"]: _served(entry) for entry in entries if isinstance(entry["id"], str)}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UnknownModelError(
+        raise ChatEndedError(
             f"{endpoint.base_url}/models does not list models as the OpenAI protocol has it; check FLOWREADER_CHAT_BASE_URL"
         ) from error
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import Stemmer
 
-from storage.errors import ExpectedError
+from storage.errors import RequestError
 from storage.records.language import language
 
 PREFIX = "FLOWREADER_"
@@ -46,18 +46,14 @@ OF_A_SERVICE = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_[0-9]+_(
 """What Kubernetes sets in every pod for a service that is called flowreader-something."""
 
 
-class UnknownNameError(ExpectedError, ValueError):
-    """The environment holds a name that nothing reads, or names a language that has no stemmer; the message says what there is."""
-
-
 def check_environment() -> None:
-    """Raise UnknownNameError for a FLOWREADER_* name that would be ignored: a misspelt one changes where or what is read."""
+    """Raise RequestError for a FLOWREADER_* name that would be ignored: a misspelt one changes where or what is read."""
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
             (nearest,) = get_close_matches(name, sorted(NAMES), n=1, cutoff=0)
-            raise UnknownNameError(f"nothing reads '{name}' of the environment; did you mean {nearest}?")
+            raise RequestError(f"nothing reads '{name}' of the environment; did you mean {nearest}?")
     if language() not in (languages := Stemmer.algorithms()):
-        raise UnknownNameError(f"FLOWREADER_LANGUAGE {language()!r} has no stemmer; set it to one of {', '.join(languages)}")
+        raise RequestError(f"FLOWREADER_LANGUAGE {language()!r} has no stemmer; set it to one of {', '.join(languages)}")
 
 
 def settings_file() -> Path | None:

@@ -13,7 +13,7 @@ from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus
 from tasks.asking.request import AskRequest
-from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.reading.answer import UnansweredError
 from tasks.report.write import render_report
@@ -149,7 +149,7 @@ def test_without_any_budget_there_is_evidence_or_where_the_model_is_required_an_
     question = "How deep is the harbour of island 4?"
     with read_by(context, DEPTH, settings=model_settings(models={"budget": {"calls": 0}})) as (place, server):
         answer = answer_at(place, question)
-        with pytest.raises(BudgetReachedError, match="budget of 0 calls"):
+        with pytest.raises(ChatEndedError, match="budget of 0 calls"):
             answer_at(place, question, require_model=True)
     assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and server.calls == 0
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import BudgetReachedError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.request import Request
 from tasks.settings.models import ChatBudget, ChatPrices
 
@@ -45,13 +45,13 @@ class Budget:
     async def spending(self, request: Request, tally: Tally, calls: int) -> AsyncIterator[None]:
         """Reserve what the request may take, and settle by what the tally grew inside the block; `calls` is 0 where it is a retry.
 
-        Raises BudgetReachedError where it does not fit; while calls in flight hold what they may not need, it waits for them.
+        Raises ChatEndedError where it does not fit; while calls in flight hold what they may not need, it waits for them.
         """
         most = self._amount(calls, request.input_tokens, request.output_tokens)
         async with self._settled:
             while self._shortage(most, self._reserved):
                 if shortage := self._shortage(most, Amount()):
-                    raise BudgetReachedError(shortage)
+                    raise ChatEndedError(shortage)
                 await self._settled.wait()
             self._reserved.add(most)
             self._reservations += 1

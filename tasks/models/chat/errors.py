@@ -69,15 +69,3 @@ class ChatEndedError(ExpectedError):
 
 class ChatServerDownError(ChatEndedError):
     """Nothing answers, or nothing of use."""
-
-
-class ChatRefusedError(ChatEndedError):
-    """The server refuses access: the key, a permission or a quota."""
-
-
-class UnknownModelError(ChatEndedError):
-    """The server has not the model that is asked for, or another one answers."""
-
-
-class BudgetReachedError(ChatEndedError):
-    """The run used what it may use."""

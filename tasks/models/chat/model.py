@@ -67,7 +67,7 @@ def open_chat(
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
     thread, in the context that the call was asked from. A model that was never met is asked for `probe_seconds` at most what it can
     do, which is no call of the run. Raises ChatServerDownError, within 5 s, where nothing answers, and by `until`
-    (time.monotonic()) whatever it does; UnknownModelError or ChatRefusedError where the server is of no use to us.
+    (time.monotonic()) whatever it does; ChatEndedError or ChatEndedError where the server is of no use to us.
     """
     if until is not None:
         probe_seconds = min(probe_seconds, (until - time.monotonic()) / PROBED_PART)

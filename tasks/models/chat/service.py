@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, TypeVar
 from tasks.models.abilities import PROBE_SECONDS, Abilities, find_abilities
 from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import (
+    ChatEndedError,
     ChatError,
     ChatServerDownError,
     ContextTooLongError,
     NoMoreRepliesError,
     PicturesRejectedError,
-    UnknownModelError,
 )
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
@@ -128,7 +128,7 @@ class ChatService:
                 self._lost_in_a_row = 0
                 if not same_model(self.model.name, completion.model):
                     answering = without_key(completion.model, self._endpoint)[:80]
-                    raise UnknownModelError(
+                    raise ChatEndedError(
                         f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {answering!r}; "
                         "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
                     )
@@ -169,7 +169,7 @@ class ChatService:
         """Raise FaultError while the server does not list its models, ChatEndedError where ours is not the one any more."""
         model = await self._listed_model()
         if model.name != self.model.name:
-            raise UnknownModelError(
+            raise ChatEndedError(
                 f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}; "
                 "what is done is kept: give the same command again"
             )

@@ -16,7 +16,7 @@ from storage.corpus.writer import open_for_writing
 from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import NodeKind
-from tasks.models.chat.errors import UnknownModelError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
 from tasks.readers.page_pictures import page_images, with_pages
 from tasks.reading.choice import chat_server_of, open_reader
@@ -184,7 +184,7 @@ def test_a_rater_spends_of_the_same_budget_and_where_there_is_none_the_chat_mode
         assert (chat.calls, small.calls) == (0, 5)
         missing = Endpoint(chat.base_url, rater=Endpoint(small.base_url, "another"))
         unknown = r"has no model 'another'.*set FLOWREADER_RATER_MODEL"
-        with pytest.raises(UnknownModelError, match=unknown), open_reader(missing, settings, context.snapshot):
+        with pytest.raises(ChatEndedError, match=unknown), open_reader(missing, settings, context.snapshot):
             pass
         with open_reader(missing, settings, context.snapshot, require_rater=False) as reader:
             assert reader.rater is reader and re.search(unknown, *reader.notes)

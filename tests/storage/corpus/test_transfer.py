@@ -13,7 +13,8 @@ from storage.corpus import object_prefix
 from storage.corpus.doctor import examine
 from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.corpus.transfer import TransferError, list_of
+from storage.corpus.transfer import list_of
+from storage.errors import ExpectedError
 from storage.object_address import store_address
 from storage.object_client import StoreError
 from tests.storage.transfer_worlds import add, body, objects, pulling, pushing, rewrite
@@ -173,7 +174,7 @@ def test_of_two_pushes_at_once_the_second_is_an_error(store, one, tmp_path):
     pushed = []
 
     store.meanwhile["kept/papers/CURRENT"] = lambda: pushed.append(pushing(store, other))
-    with pytest.raises(TransferError, match=r"got another push from .* \(snapshot 3\) meanwhile; run the same command again"):
+    with pytest.raises(ExpectedError, match=r"got another push from .* \(snapshot 3\) meanwhile; run the same command again"):
         pushing(store, one)
     assert json.loads(body(store, "CURRENT"))["push"] == 1 and pushed[0].changed
     assert pushing(store, one).changed
@@ -183,7 +184,7 @@ def test_a_pointer_that_goes_while_it_is_pushed_is_an_error(store, one):
     pushing(store, one)
     add(one)
     store.meanwhile["kept/papers/CURRENT"] = lambda: store.delete("kept/papers/CURRENT")
-    with pytest.raises(TransferError, match="got another push meanwhile"):
+    with pytest.raises(ExpectedError, match="got another push meanwhile"):
         pushing(store, one)
 
 

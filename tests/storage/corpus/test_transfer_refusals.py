@@ -9,7 +9,8 @@ from storage.catalog.catalog import StoreVersionError
 from storage.catalog.current import pulled_from, read_current
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError
-from storage.corpus.transfer import TransferError, list_of
+from storage.corpus.transfer import list_of
+from storage.errors import ExpectedError
 from storage.graph.store import GraphDamagedError
 from storage.object_client import StoreError
 from tests.storage.transfer_worlds import add, alter, body, objects, pulling, pushing
@@ -34,15 +35,15 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
     for change, error, told in (
         (
             lambda said: said.update(format=3),
-            TransferError,
+            ExpectedError,
             "has format 3, this FlowReader knows 2; take the FlowReader",
         ),
-        (lambda said: said.clear(), TransferError, "CURRENT' is damaged"),
-        (lambda said: said.update(machine=3), TransferError, "CURRENT' is damaged"),
+        (lambda said: said.clear(), ExpectedError, "CURRENT' is damaged"),
+        (lambda said: said.update(machine=3), ExpectedError, "CURRENT' is damaged"),
         (lambda said: said["current"].update(schema_version=9), StoreVersionError, "has schema version 9"),
-        (lambda said: said["files"][0].update(path="../x"), TransferError, "which is no file of a corpus"),
-        (lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}"), TransferError, "which is no file"),
-        (lambda said: said["files"][0].update(path="lance/a/../../x"), TransferError, "which is no file"),
+        (lambda said: said["files"][0].update(path="../x"), ExpectedError, "which is no file of a corpus"),
+        (lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}"), ExpectedError, "which is no file"),
+        (lambda said: said["files"][0].update(path="lance/a/../../x"), ExpectedError, "which is no file"),
     ):
         store.put("kept/papers/CURRENT", good)
         alter(store, change)
@@ -50,7 +51,7 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
             pulling(store)
         assert read_current(two) == old and pulled_from(two)
     alter(store, lambda said: said.update(format=3))
-    with pytest.raises(TransferError, match="has format 3"):
+    with pytest.raises(ExpectedError, match="has format 3"):
         pushing(store, one)
 
 
@@ -61,7 +62,7 @@ def test_an_object_that_is_altered_or_gone_is_named(store, one, two):
     with pytest.raises(StoreError, match=rf"cannot read '.*{name}': it does not match its hash"):
         pulling(store)
     store.delete(f"kept/papers/{name}")
-    with pytest.raises(TransferError, match=rf"{name}' is missing; push the corpus to another prefix"):
+    with pytest.raises(ExpectedError, match=rf"{name}' is missing; push the corpus to another prefix"):
         pulling(store)
     with pytest.raises(UnknownCorpusError):
         exports(two)
@@ -86,12 +87,12 @@ def test_a_corpus_that_was_not_pulled_from_there_is_not_overwritten(store, one, 
     pushing(store, one)
     add(two, "own")
     own = exports(two)
-    with pytest.raises(TransferError, match="corpus 'papers' was made here and is not overwritten; take another name with --as"):
+    with pytest.raises(ExpectedError, match="corpus 'papers' was made here and is not overwritten; take another name with --as"):
         pulling(store)
     assert exports(two) == own
     pulling(store, "other")
     pushing(store, one, "elsewhere")
-    with pytest.raises(TransferError, match=r"'other' was pulled from s3://.*/kept/papers, not from s3://.*/elsewhere; .*--as"):
+    with pytest.raises(ExpectedError, match=r"'other' was pulled from s3://.*/kept/papers, not from s3://.*/elsewhere; .*--as"):
         pulling(store, "other", prefix="elsewhere")
 
 
@@ -103,24 +104,24 @@ def test_a_corpus_that_was_made_anew_is_another_one(store, one, two, tmp_path):
     add(anew)
     pushing(store, anew)
     with pytest.raises(
-        TransferError, match=r"was removed and made anew where it was pushed.*; run `flowreader corpora remove papers`"
+        ExpectedError, match=r"was removed and made anew where it was pushed.*; run `flowreader corpora remove papers`"
     ):
         pulling(store)
     assert exports(two) == old
     add(anew, "note")
     pushing(store, anew)
-    with pytest.raises(TransferError, match=r"holds snapshot \d of corpus 'papers', pushed by .*, which is later than snapshot 2"):
+    with pytest.raises(ExpectedError, match=r"holds snapshot \d of corpus 'papers', pushed by .*, which is later than snapshot 2"):
         pushing(store, one)
     other = corpus_in(anew.home, "other")
     add(other)
-    with pytest.raises(TransferError, match="holds corpus 'papers', not 'other'; push to another prefix"):
+    with pytest.raises(ExpectedError, match="holds corpus 'papers', not 'other'; push to another prefix"):
         pushing(store, other)
 
 
 def test_what_cannot_be_pushed_or_pulled_is_named(store, one, two):
     with pytest.raises(UnknownCorpusError):
         pushing(store, two)
-    with pytest.raises(TransferError, match=r"nothing was pushed to 's3://.*/kept/papers'"):
+    with pytest.raises(ExpectedError, match=r"nothing was pushed to 's3://.*/kept/papers'"):
         pulling(store)
     assert not two.folder.exists()
     picture = ArtifactStore(one.home / "artifacts").path(hash_bytes(b"a picture"))

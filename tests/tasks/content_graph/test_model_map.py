@@ -10,7 +10,7 @@ from tasks.content_graph.asking import ask_in_groups
 from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.errors import BudgetReachedError, InvalidReplyError, Outcome
+from tasks.models.chat.errors import ChatEndedError, InvalidReplyError, Outcome
 from tasks.settings.ingest import AnalysisSettings
 from tests.chat_server import Misbehaviour
 from tests.scripted_reader import pieces_of, reads_well
@@ -231,7 +231,7 @@ def test_a_budget_that_is_used_up_ends_it_and_what_came_is_kept(tmp_path):
     poor = QUICK.model_copy(update={"budget": QUICK.budget.model_copy(update={"calls": 2})})
     groups = [[number] for number in range(5)]
     with model(tmp_path, add, settings=poor) as (server, chat):
-        with pytest.raises(BudgetReachedError, match="budget of 2 calls"):
+        with pytest.raises(ChatEndedError, match="budget of 2 calls"):
             ask(chat, groups)
         assert server.calls == 2
     with model(tmp_path, add) as (server, chat):

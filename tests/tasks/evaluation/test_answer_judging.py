@@ -15,7 +15,7 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, opened_judge
-from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError, ChatServerDownError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
 from tasks.step import Workplace, workplace
@@ -139,7 +139,7 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
 
 def test_a_budget_ends_it_and_what_is_judged_stays(home):
     many = [answered(question(f"q{number}", "car"), "the automobile") for number in range(6)]
-    with judging(settings={"budget": {"calls": 4}}) as (judge, _), pytest.raises(BudgetReachedError):
+    with judging(settings={"budget": {"calls": 4}}) as (judge, _), pytest.raises(ChatEndedError):
         judge_answers(many, judge)
     with judging() as (judge, server):
         assert all(each.correct for each in judge_answers(many, judge))

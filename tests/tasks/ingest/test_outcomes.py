@@ -9,7 +9,7 @@ from storage.records.documents import DocumentState, Page, PageParser
 from tasks.events import DocumentBegan, subscribed
 from tasks.finding.plan import UNFINISHED, DocumentWork
 from tasks.ingest.outcomes import failed, page_notes, ready, unexpected, watched_document
-from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError, ChatServerDownError
 from tasks.models.ocr import OcrError
 from tasks.parsing.supervisor import ParserStartError
 from tasks.progress import StoppedError, forget_stop, request_stop
@@ -109,7 +109,7 @@ FATAL = [
     OcrError("no engine"),
     ParserStartError("none"),
     ChatServerDownError("no answer"),
-    BudgetReachedError("the budget is reached"),
+    ChatEndedError("the budget is reached"),
 ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.models.chat.errors import UnknownModelError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import (
     Endpoint,
     EndpointError,
@@ -131,7 +131,7 @@ def test_llama_cpp_says_what_one_call_may_have_and_whether_pictures_are_taken():
     for taken, sees in (["text"], False), (["text", "image"], True):
         shape = {"input_modalities": taken, "output_modalities": ["text"]}
         assert chosen_model(listing("smol", architecture=shape, meta=meta), Endpoint(URL)) == ServedModel("smol", 8192, sees)
-    with pytest.raises(UnknownModelError, match="does not list models"):
+    with pytest.raises(ChatEndedError, match="does not list models"):
         chosen_model(listing("smol", meta=["n_ctx"]), Endpoint(URL))
 
 
@@ -150,13 +150,13 @@ def test_the_only_model_or_the_named_one_is_taken_with_its_length():
     ],
 )
 def test_a_model_that_is_not_sure_is_refused_with_what_there_is(names, asked, says):
-    with pytest.raises(UnknownModelError, match=says):
+    with pytest.raises(ChatEndedError, match=says):
         chosen_model(listing(*names), Endpoint(URL, asked))
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"data": [5]}', b'{"data": [{}]}', b"[" * 100_000])
 def test_what_lists_no_models_is_refused(body):
-    with pytest.raises(UnknownModelError, match=r"http://host/v1/models does not list models .*FLOWREADER_CHAT_BASE_URL"):
+    with pytest.raises(ChatEndedError, match=r"http://host/v1/models does not list models .*FLOWREADER_CHAT_BASE_URL"):
         chosen_model(body, Endpoint(URL))
 
 

@@ -5,15 +5,14 @@ import pytest
 
 from storage.runs.replies import CallCache
 from tasks.models.chat.errors import (
+    ChatEndedError,
     ChatError,
-    ChatRefusedError,
     ChatServerDownError,
     ContextTooLongError,
     InvalidReplyError,
     Outcome,
     RefusedReplyError,
     RejectedCallError,
-    UnknownModelError,
 )
 from tests.chat_server import Misbehaviour, at, chat_server, sometimes
 from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, open_on, summarise
@@ -33,9 +32,9 @@ MENDED = (  # a second request, or a second question, puts it right; what spoils
     Misbehaviour.WHITESPACE,
 )
 SPOILING = {
-    Misbehaviour.UNAUTHORISED: ChatRefusedError,
-    Misbehaviour.MOVED: UnknownModelError,
-    Misbehaviour.WRONG_MODEL: UnknownModelError,
+    Misbehaviour.UNAUTHORISED: ChatEndedError,
+    Misbehaviour.MOVED: ChatEndedError,
+    Misbehaviour.WRONG_MODEL: ChatEndedError,
 }
 HASTE = {"retries": {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.02, "busy_seconds": 0.1, "attempts": 3}}
 
@@ -252,7 +251,7 @@ def test_the_key_is_sent_and_never_shown(tmp_path, caplog):
         with open_on(server, tmp_path, key=secret) as model:
             assert model.ask_all([call()])[0].node_id == "n1"
             assert secret not in repr(vars(model)) + repr(model)
-        with pytest.raises(ChatRefusedError, match=r"no such key: Bearer \(the key\)") as refused:
+        with pytest.raises(ChatEndedError, match=r"no such key: Bearer \(the key\)") as refused:
             server.api_key = "another"
             open_on(server, tmp_path, recorded.append, key=secret)
     chain = [refused.value, refused.value.__cause__, refused.value.__context__]

@@ -14,15 +14,7 @@ from storage.runs.replies import CallCache
 from tasks import progress
 from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import (
-    BudgetReachedError,
-    ChatEndedError,
-    ChatError,
-    ChatServerDownError,
-    NoMoreRepliesError,
-    Outcome,
-    RejectedCallError,
-)
+from tasks.models.chat.errors import ChatEndedError, ChatError, ChatServerDownError, NoMoreRepliesError, Outcome, RejectedCallError
 from tasks.models.chat.model import open_chat
 from tasks.models.chat.request import Request
 from tasks.models.endpoints import Endpoint
@@ -47,7 +39,7 @@ def spend(budget, count, *, used):
     async def work():
         account = Budget(budget, PRICES)
         ended = await asyncio.gather(*(one(account) for _ in range(count)), return_exceptions=True)
-        return account.used, [error for error in ended if isinstance(error, BudgetReachedError)]
+        return account.used, [error for error in ended if isinstance(error, ChatEndedError)]
 
     (amount, refused), seconds = in_virtual_time(work())
     return amount, refused, seconds
@@ -76,16 +68,16 @@ def test_a_retry_is_no_call_and_is_reserved_like_one():
         return account.used, ended
 
     (used, ended), seconds = in_virtual_time(work())
-    assert isinstance(ended[0], BudgetReachedError) and ended[1:] == [None, None]
+    assert isinstance(ended[0], ChatEndedError) and ended[1:] == [None, None]
     assert (used.calls, used.tokens, seconds) == (0, 200, 10)
 
 
 def test_a_budget_of_calls_stops_cleanly_and_a_larger_one_goes_on(tmp_path):
     with chat_server(summarise, seconds=0.01) as server:
         with open_on(server, tmp_path, budget={"calls": 12}) as model:
-            with pytest.raises(BudgetReachedError, match=r"the budget of 12 calls is reached: 12 used"):
+            with pytest.raises(ChatEndedError, match=r"the budget of 12 calls is reached: 12 used"):
                 model.ask_all(calls(30))
-            with pytest.raises(BudgetReachedError):
+            with pytest.raises(ChatEndedError):
                 model.ask_all(calls(30))
         wait_until(lambda: server.replied == server.calls)
         assert server.calls == 12 == len(CallCache(tmp_path).recall(DOCUMENT))
@@ -98,7 +90,7 @@ def test_a_budget_of_calls_stops_cleanly_and_a_larger_one_goes_on(tmp_path):
 def test_a_budget_of_tokens_or_money_is_not_overdrawn(tmp_path, budget, named):
     recorded, prices = [], {"input_per_million": 5.0, "output_per_million": 50.0}
     with chat_server(summarise) as server, open_on(server, tmp_path, recorded.append, budget=budget, prices=prices) as model:
-        with pytest.raises(BudgetReachedError, match=named):
+        with pytest.raises(ChatEndedError, match=named):
             model.ask_all(calls(2000, max_output_tokens=400))
         wait_until(lambda: server.replied == server.calls)
         assert server.calls == len(CallCache(tmp_path).recall(DOCUMENT)) > 10
@@ -114,7 +106,7 @@ def test_a_retry_does_not_overdraw_the_budget(tmp_path):
     with (
         chat_server(summarise, misbehave=always(Misbehaviour.CUT)) as server,
         open_on(server, tmp_path, recorded.append, budget={"tokens": 200, "calls": 1}, retries={"attempts": 10}) as model,
-        pytest.raises(BudgetReachedError, match="the budget of 200 tokens is reached"),
+        pytest.raises(ChatEndedError, match="the budget of 200 tokens is reached"),
     ):
         model.ask_all(calls(1))
     assert 1 < server.calls < 10 and sum(ended.input_tokens + ended.output_tokens for ended in recorded) <= 200

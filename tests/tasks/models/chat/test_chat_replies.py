@@ -6,12 +6,7 @@ import httpx
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from tasks.models.chat.errors import (
-    ChatRefusedError,
-    ContextTooLongError,
-    RejectedCallError,
-    UnknownModelError,
-)
+from tasks.models.chat.errors import ChatEndedError, ContextTooLongError, RejectedCallError
 from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
@@ -202,10 +197,10 @@ def test_what_may_pass_is_a_fault_of_its_kind(status, kind):
 @pytest.mark.parametrize(
     ("status", "message", "kind"),
     [
-        (401, "bad key", ChatRefusedError),
-        (429, "insufficient_quota", ChatRefusedError),
-        (404, "no such model", UnknownModelError),
-        (302, "", UnknownModelError),
+        (401, "bad key", ChatEndedError),
+        (429, "insufficient_quota", ChatEndedError),
+        (404, "no such model", ChatEndedError),
+        (302, "", ChatEndedError),
         (400, "what is response_format?", RejectedCallError),
         (413, "too large", ContextTooLongError),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
-from tasks.models.chat.errors import UnknownModelError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.service import ChatService
 from tasks.models.endpoints import Endpoint, ServedModel
 from tasks.settings.models import ChatBudget, ChatPrices
@@ -59,7 +59,7 @@ def test_the_model_is_what_the_server_lists():
 
     with chat_server(summarise, models=("a", "b"), max_model_len=9000) as server:
         assert served(server, model, model="b") == ServedModel("b", 9000)
-        with pytest.raises(UnknownModelError, match="has 2 models"):
+        with pytest.raises(ChatEndedError, match="has 2 models"):
             served(server, model)
 
 
@@ -85,7 +85,7 @@ def test_a_server_that_comes_back_with_another_model_ends_the_run():
         await ask(service, Tally())
         server.models = ("another",)
         server.misbehave = always(Misbehaviour.UNAVAILABLE)
-        with pytest.raises(UnknownModelError, match="has another model now"):
+        with pytest.raises(ChatEndedError, match="has another model now"):
             await ask(service, Tally())
         assert service.given_up
 
@@ -114,7 +114,7 @@ def test_a_key_that_the_server_gives_as_its_model_is_not_shown():
 
     async def work(service):
         request = request_for(call(), model=f"Bearer {secret}")  # the server says what it was asked for
-        with pytest.raises(UnknownModelError, match=r"answered as 'Bearer \(the key\)'"):
+        with pytest.raises(ChatEndedError, match=r"answered as 'Bearer \(the key\)'"):
             await service.complete(request, Tally(), Budget(ChatBudget(), ChatPrices()).spending)
 
     with chat_server(summarise) as server:
