@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from flows.display.output import CommandError, Output
+from flows.display.output import Output, RefusedError
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, pulled_from
 from storage.catalog.in_use import corpora_in
