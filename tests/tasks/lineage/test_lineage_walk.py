@@ -219,14 +219,3 @@ def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(quiet):
     walk = walked(quiet, "0123456789ab")
     assert (walk.run.kind, walk.documents, walk.answers) == (RunKind.EVALUATE, (), ())
     assert walk.run.outcome == "killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
-
-
-def test_of_a_run_cut_anywhere_the_rest_is_told(quiet):
-    path = asking_run(quiet, "aa00bb", [answer("report")])
-    data = path.read_bytes()
-    for cut in range(0, len(data), 97):
-        path.write_bytes(data[:cut])
-        walk = walked(quiet, "ask-aa00bb")
-        torn = cut > 0 and data[cut - 1 : cut] != b"\n" and data[cut : cut + 1] != b"\n"
-        assert walk.damaged == ((Damage("ask-aa00bb", 1, ""),) if torn else ())
-        assert (walk.run.outcome, walk.run.snapshot) == ("killed", None)
