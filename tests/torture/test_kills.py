@@ -1,4 +1,4 @@
-"""`kill -9` at random moments and at named points; after one plain run everything is as if nothing had happened."""
+"""`kill -9` at random and at named points; after one plain run nothing shows that it happened, and no reply was paid twice."""
 
 import os
 import random
@@ -14,7 +14,9 @@ import pytest
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.graph.tables import TableName
 from storage.records.documents import DocumentState
-from tests.torture.lab import check_oracle, ingest, location, sampled, seeded_home, settings_file
+from tests.chat_server import chat_server
+from tests.scripted_reader import reads_well
+from tests.torture.lab import check_oracle, copies, export, ingest, location, sampled, seeded_home, settings_file
 
 pytestmark = pytest.mark.torture
 
@@ -174,3 +176,57 @@ def test_a_random_kill_of_the_whole_corpus_leaves_no_trace(tmp_path, whole, serv
 def test_a_kill_at_a_named_point_leaves_no_trace(tmp_path, cheap, server, tell):
     plans = [[at_point(point) for point in points] for points in (*sampled(POINTS, 5), *sampled(IN_RECOVERY, 2))]
     campaign(tmp_path, cheap, [server], plans, tell)
+
+
+IN_FLIGHT = 3
+SETTINGS = f"""
+[reading.analysis]
+by = "model"
+[reading.evolution]
+mode = "model"
+[models.limits]
+in_flight = {IN_FLIGHT}
+"""
+NAMES = ("maintenance_manual.docx", "product_page.html", "strategy.pptx")
+KILLS, SECONDS = 3, 0.3
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
+    (tmp_path / "model.toml").write_text(SETTINGS)
+    return tmp_path
+
+
+@pytest.fixture
+def reference(folder, server, monkeypatch):
+    """The calls and the export of an uninterrupted ingest."""
+    with chat_server(reads_well) as model:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", model.base_url)
+        run = ingest(copies(folder / "in", NAMES), home=folder / "whole", settings=folder / "model.toml", server=server)
+        run.ended(0)
+        return model.calls, export(folder / "whole")
+
+
+def wait_for(model, replies, run):
+    while model.replied < replies:
+        assert run.process.poll() is None, f"it ended before {replies} replies: {run.words[-2000:]}"
+        time.sleep(0.02)
+
+
+def test_after_kills_at_most_the_calls_in_flight_are_made_again(folder, reference, server, monkeypatch, tell):
+    calls, expected = reference
+    moments = sorted(random.Random(5).sample(range(2, calls - 4), KILLS))
+    with chat_server(reads_well, seconds=SECONDS) as model:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", model.base_url)
+        begin = {"home": folder / "killed", "settings": folder / "model.toml", "server": server}
+        for moment in moments:
+            run = ingest(folder / "in", **begin)
+            wait_for(model, moment, run)
+            run.kill()
+            assert run.survivors() == []
+        ingest(folder / "in", **begin).ended(0)
+        made = model.calls
+    tell(f"{calls} calls without a kill, {made} with {KILLS}; {IN_FLIGHT} in flight")
+    assert made <= calls + KILLS * IN_FLIGHT
+    check_oracle(folder / "killed", expected)

@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from storage.runs.replies import CallCache
+from tasks.models.chat.model import open_chat
+from tasks.models.checkup_of_servers import check_models
+from tasks.models.local import local_model, reachable
+from tasks.settings.models import ModelSettings
 from tests.deployments.brought_up import TORQUE, brought_up
 from tests.torture.lab import Run, copies, ingest, living
 from tests.waiting import wait_until
@@ -92,3 +97,15 @@ def test_the_service_asks_the_model_that_make_up_starts(library_of_one, tmp_path
         up.process.terminate()
         assert up.ends_within(30)[0] == 0
     assert living(library_of_one, up.process.pid) == []
+
+
+def test_a_small_model_is_found_to_read_little_and_to_see_nothing(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", "smollm2")
+    with reachable(local_model()) as server:
+        (checkup,) = check_models()
+        with open_chat(server, ModelSettings(), cache=CallCache(tmp_path)) as model:
+            assert model.abilities.short and not model.abilities.sees and model.abilities.written_per_second > 0
+    found = {check.check: check.found for check in checkup.checks}
+    assert found["context"] == "8,192 tokens" and found["picture"].startswith("none is taken")
+    assert found["structured output"] == "a reply has the form that was asked for"
+    assert found["forms"].startswith("small: full ones need 16,384 tokens of context")

@@ -61,12 +61,6 @@ def runs():
     return len(asking_files(corpus_location("small")))
 
 
-def test_people_read_the_evidence_its_places_and_that_no_model_read_it(call):
-    said = call("ask", COAST).out
-    assert "1,150" in said and "[1] strategy.pptx, page 4, " in said and "evidence: " in said and "%" not in said
-    assert "Evidence found, not read by a model:" in said and ", 0 model calls, " in said
-
-
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_programs_get_one_object_with_every_part(call, reader):
     (answer,) = told(call, "ask", COAST, "--reader", reader, "--fresh")

@@ -5,6 +5,7 @@ import json
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,15 @@ def test_every_kind_of_passage_can_be_asked_for():
         (("answers", "show"), "ANSWER"),
         (("report",), "ANSWER"),
         (("lineage",), "ANSWER|DOCUMENT|RUN"),
+        (("evaluate",), "WHAT"),
+        (("evaluate", "speed"), "speed"),
+        (("evaluate", "retrieval"), "DATASET"),
+        (("evaluate", "probe", "folder"), "folder"),
+        (("evaluate", "fit", "folder", "--scope", "corpus"), "--scope"),
+        (("evaluate", "transfer", "folder"), "SCORED"),
+        (("evaluate", "answers", "folder", "--only", "BM25"), "--only"),
+        (("evaluate", "retrieval", "folder", "--scope", "page"), "page"),
+        (("evaluate", "compare", "0123ab"), "RUN"),
         ((), "COMMAND"),
     ],
 )
@@ -99,3 +109,34 @@ def test_a_wrong_call_says_what_and_where_help_is(arguments, named, as_json, cap
         assert named in error["what"] and "--help" in error["remedy"] and not said.err
     else:
         assert named in said.err and "--help" in said.err and not said.out
+
+
+READERS = {"retrieval": "flow,top-k", "answers": "flow,top-k", "ablations": "flow"}
+
+
+@pytest.mark.parametrize("what", READERS)
+def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_question_asked_of_its_own_documents(what):
+    said = parsed("evaluate", what, "folder")
+    assert said.run == "flows.cli.evaluate_commands:evaluate"
+    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
+    assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
+
+
+def test_a_fit_names_a_file_for_weights_and_a_transfer_two_datasets():
+    fit = parsed("evaluate", "fit", "folder", "--out", "mine.json")
+    assert (fit.run, fit.what, fit.dataset, fit.out) == ("flows.cli.evaluate_commands:evaluate", "fit", "folder", "mine.json")
+    transfer = parsed("evaluate", "transfer", "here", "there", "--corpus", "both")
+    assert (transfer.what, transfer.fitted_on, transfer.dataset, transfer.corpus) == ("transfer", "here", "there", "both")
+    assert transfer.reader == "flow,top-k" and transfer.out is None and parsed("evaluate", "retrieval", "folder").fitted_on is None
+
+
+def test_every_part_of_a_measurement_can_be_set():
+    said = parsed(
+        "evaluate",
+        *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
+        *("--at-once", "8", "--out", "lines.jsonl", "--settings", "s.toml", "--json"),
+    )
+    assert (said.reader, said.corpus, said.scope, said.limit, said.at_once) == ("top-k", "mine", "corpus", 40, 8)
+    assert (said.out, said.settings, said.json) == ("lines.jsonl", Path("s.toml"), True)
+    assert parsed("evaluate", "answers", "folder", "--judge", "a-model").judge == "a-model"
+    assert parsed("evaluate", "ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]
