@@ -30,12 +30,6 @@ def test_a_refusal_of_the_store_is_an_error_with_its_code_and_the_remedy(store):
         assert said.endswith(f": no ({code})") and remedy in what_to_do
 
 
-def test_an_answer_that_was_expected_is_no_error(store):
-    with explained("look", quiet_where={"NoSuchBucket"}):
-        make_client(1).list_objects_v2(Bucket="nowhere-at-all")
-        raise AssertionError("the block goes on")
-
-
 def test_a_store_that_is_not_there_is_an_error(store, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     said = refused()

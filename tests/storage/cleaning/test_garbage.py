@@ -6,11 +6,15 @@ import pytest
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.catalog.in_use import paths_in_use
 from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
-from storage.cleaning.garbage import Garbage, collect
+from storage.cleaning.garbage import AgedOut, Garbage, age_out, collect
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location, reports_folder
 from storage.memo import kept_steps
+from storage.runs.answer_json import answer_json
+from storage.runs.log import ASKING, RunLog
 from storage.runs.replies import CachedReply, CallCache, questions_owner
+from tests.storage.answer_worlds import answer
 from tests.storage.worlds import corpus_in, document_id, graph, publish, record, writing
 
 KEY = document_id("key")
@@ -201,3 +205,30 @@ def test_files_that_go_meanwhile_are_neither_old_nor_deleted_and_stop_nothing(tm
     assert [is_older(path, time.time() + 60) for path in paths] == [False, True]
     assert not is_older(paths[1], 0)
     assert delete_files(paths) == (("there",), 5) and delete_files(paths) == ((), 0)
+
+
+def left(path, *, old=True):
+    """A file of five bytes, a month and an hour old by default."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"words")
+    if old:
+        os.utime(path, (0, time.time() - KEEP_UNNAMED_SECONDS - 3600))
+    return path
+
+
+@pytest.fixture
+def kept(home):
+    """An answer that the ledger of a corpus names."""
+    given = answer("report")
+    RunLog(corpus_location("small").runs / f"{ASKING}1.jsonl").answer(answer_json(given))
+    return given.answer_id
+
+
+def test_what_is_old_and_unused_goes_and_is_counted(kept):
+    stays = [left(reports_folder() / name, old=False) for name in ("a.html", "b")]
+    stays.append(left(reports_folder() / f"{kept}.html"))
+    page = left(reports_folder() / f"{'f' * 32}.html")
+    result, partial = left(reports_folder() / "0b7c0f6a"), left(reports_folder() / ".partial-x")
+    assert age_out() == AgedOut(reports=1, results=2, bytes_freed=15)
+    assert not any(path.exists() for path in (page, result, partial)) and age_out() == AgedOut()
+    assert all(path.exists() for path in stays)

@@ -102,6 +102,7 @@ def test_without_now_readers_keep_what_they_pinned_and_the_rest_goes_later(locat
 
 @pytest.mark.parametrize("named", ["paper.pdf", PAPER.document_id[:8]])
 def test_now_finishes_a_removal_that_did_not_wait(location, named):
+    note_removals(location, {"0" * 64: ["/files/slides.pdf"]})
     remove_document(location, "paper.pdf", now=False)
     receipt = remove_document(location, named, now=True)
     assert receipt.document_id == PAPER.document_id and receipt.later.startswith("nothing of it is left")
@@ -204,6 +205,9 @@ def test_files_of_a_removed_corpus_wait_while_another_is_written_and_go_with_its
         removed = remove_corpus(location)
         assert (removed.documents, removed.files, removed.postponed) == (2, 0, "corpus 'other' is being written")
         assert {path.split("/")[0] for path in has_words(location, "paper")} == {"artifacts", "words"}
+        with worlds.writing(worlds.corpus_in(home, "third")) as third:
+            worlds.publish(third, PAPER)
+        assert "corpus 'other' is being written" in remove_document(third.location, "paper.pdf", now=True).later
         collect(other, keep_seconds=0)
     assert has_words(location, "paper") == []
 
@@ -224,6 +228,14 @@ def test_a_corpus_goes_whole_with_all_that_is_kept_of_its_documents_be_it_damage
     assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
     with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}'; see them all with `flowreader corpora list`"):
         remove_corpus(location)
+
+
+def test_where_nothing_says_what_a_removed_corpus_held_the_replies_about_what_no_corpus_has_go(location):
+    keep_words(location, "paper")
+    shutil.rmtree(location.snapshots)
+    shutil.rmtree(location.runs)
+    remove_corpus(location)
+    assert CallCache(calls_folder()).subjects() == []
 
 
 def test_the_readers_of_a_corpus_are_waited_for_before_it_goes(location):

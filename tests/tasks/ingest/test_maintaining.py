@@ -1,22 +1,16 @@
 """Maintenance does what an ingest does at its end, of all corpora or the named ones; its page says what was done and found."""
 
-import os
-import time
-
 import pytest
 from pydantic import ValidationError
 
 from storage.artifacts import ArtifactStore
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS
-from storage.cleaning.garbage import AgedOut, Garbage, age_out
+from storage.cleaning.garbage import AgedOut, Garbage
 from storage.cleaning.removing import CleanedUp
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
-from storage.locations import corpus_location, reports_folder
 from storage.memo import StepMemo
-from storage.runs.answer_json import answer_json
-from storage.runs.log import ASKING, RunLog
+from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tasks.ingest.maintenance import (
     MaintainRequest,
@@ -29,7 +23,6 @@ from tasks.ingest.maintenance import (
 )
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
-from tests.storage.answer_worlds import answer
 
 WELL = Maintenance(corpus="reports", cleaned=CleanedUp((), Garbage(artifacts=("a", "b", "c"), bytes_freed=4_500), 0))
 BUSY = Maintenance(corpus="busy", skipped="corpus 'busy' is being written by process 7", killed=("the ingest of /in was killed",))
@@ -105,30 +98,3 @@ def test_every_corpus_has_a_line_and_its_details_with_remedies():
     assert "30 days\\: 2 reports" in page and "3 results" in page and "12\\,000 bytes" in page
     assert summary([]) == "there is no corpus yet" and "Deleted" not in maintenance_markdown([WELL])
     assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"
-
-
-def left(path, *, old=True):
-    """A file of five bytes, a month and an hour old by default."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"words")
-    if old:
-        os.utime(path, (0, time.time() - KEEP_UNNAMED_SECONDS - 3600))
-    return path
-
-
-@pytest.fixture
-def kept(home):
-    """An answer that the ledger of a corpus names."""
-    given = answer("report")
-    RunLog(corpus_location("small").runs / f"{ASKING}1.jsonl").answer(answer_json(given))
-    return given.answer_id
-
-
-def test_what_is_old_and_unused_goes_and_is_counted(kept):
-    stays = [left(reports_folder() / name, old=False) for name in ("a.html", "b")]
-    stays.append(left(reports_folder() / f"{kept}.html"))
-    page = left(reports_folder() / f"{'f' * 32}.html")
-    result, partial = left(reports_folder() / "0b7c0f6a"), left(reports_folder() / ".partial-x")
-    assert age_out() == AgedOut(reports=1, results=2, bytes_freed=15)
-    assert not any(path.exists() for path in (page, result, partial)) and age_out() == AgedOut()
-    assert all(path.exists() for path in stays)
