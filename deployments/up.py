@@ -56,7 +56,10 @@ class _Stop(Exception):
 
 
 def main() -> int:
-    """Bring everything up, and keep it until a signal comes (then 0) or something ends that should not (then 1)."""
+    """Bring everything up, and keep it until a signal comes (then 0) or something ends that should not (then 1).
+
+    A setting that nobody can mean ends it with 2, before anything starts.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
     children: list[Child] = []

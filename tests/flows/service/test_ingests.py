@@ -44,6 +44,19 @@ class Reading:
             await asyncio.sleep(0)
 
 
+def read_in(monkeypatch, read, *uploads, corpus="small"):
+    """Have uploads read in so, each by an ingest of its own; return these when all have ended."""
+
+    async def world():
+        service = Ingests()
+        begun = [service.begin(corpus, [str(upload)], uploaded=True) for upload in uploads]
+        await asyncio.gather(*service.workers.values())
+        return begun
+
+    monkeypatch.setattr(ingests, "ingested", read)
+    return asyncio.run(world())
+
+
 def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_together(own_home, monkeypatch):
     async def world():
         reading, service = Reading(monkeypatch), Ingests()
@@ -84,15 +97,8 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
             raise CommandError(f"{bad!r} does not exist", bad, "name another")
         return {"snapshot": 1, "skipped": [{"path": paths[0], "reason": "a pipe"}]}
 
-    async def world():
-        monkeypatch.setattr(ingests, "ingested", read)
-        service = Ingests()
-        begun = [service.begin("small", [path], uploaded=True) for path in ("/before", bad, good)]
-        await asyncio.gather(*service.workers.values())
-        return begun
-
     bad, good = str(kept("bad.txt", b"a")), str(kept("good.txt", b"b"))
-    _, failed, skipped = asyncio.run(world())
+    _, failed, skipped = read_in(monkeypatch, read, "/before", bad, good)
     assert failed.error == {"what": f"{bad!r} does not exist", "value": bad, "remedy": "name another"}
     assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
@@ -106,19 +112,13 @@ def test_the_upload_of_a_document_that_failed_goes_when_its_ingest_ends_and_by_a
         publish()
         return {"snapshot": 1, "skipped": []}
 
-    async def world():
-        monkeypatch.setattr(ingests, "ingested", read)
-        service = Ingests()
-        service.begin("other", [str(upload)], uploaded=True)
-        await asyncio.gather(*service.workers.values())
-
     def publish():
         report = replace(failed(graph("report")), state=DocumentState(state), paths=(str(upload),))
         with writing(corpus_location("other")) as corpus:
             corpus.publish(records=[report])
 
     upload = kept("report.txt", b"words", corpus="other")
-    asyncio.run(world())
+    read_in(monkeypatch, read, upload, corpus="other")
     assert upload.exists() is stays
     upload.parent.mkdir(exist_ok=True)
     upload.write_bytes(b"words")
@@ -130,15 +130,7 @@ def test_an_upload_that_is_removed_while_it_is_read_stops_its_ingest_and_does_no
         forget_uploads(paths, corpus_location(corpus))
         return {"snapshot": 1, "skipped": []}
 
-    async def world():
-        monkeypatch.setattr(ingests, "ingested", read)
-        service = Ingests()
-        removed = service.begin("small", [str(kept_file)], uploaded=True)
-        await asyncio.gather(*service.workers.values())
-        return removed
-
-    kept_file = kept("report.txt", b"a")
-    removed = asyncio.run(world())
+    (removed,) = read_in(monkeypatch, read, kept("report.txt", b"a"))
     assert (removed.state, removed.error) == (State.STOPPED, None)
 
 

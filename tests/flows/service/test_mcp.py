@@ -7,14 +7,11 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
-import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from PIL import Image
@@ -26,6 +23,7 @@ from flows.service import mcp_tools
 from flows.service.app import web_app
 from flows.service.mcp_tools import Tools
 from tests.flows.service.test_app import WEIGHT, error, intake
+from tests.flows.service.test_stream import served
 from tests.program import flowreader
 
 READING = ["ask", "get_answer", "get_outline", "get_page", "list_corpora", "list_documents", "search"]
@@ -120,32 +118,19 @@ def test_on_stdio_a_program_reads_and_where_it_may_ingests_and_removes(pier, che
     assert strange == []
 
 
-@asynccontextmanager
-async def served(token="", **more):
-    """The query service on a real socket; the address of its /mcp."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    web = uvicorn.Server(uvicorn.Config(web_app(intake(**more), token=token), log_level="warning", timeout_graceful_shutdown=1))
-    serving = asyncio.ensure_future(web.serve(sockets=[listening]))
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-    finally:
-        web.should_exit = True
-        await serving
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_over_http_a_program_reads_and_never_writes(mode):
     async def world():
         async with (
-            served(token="sesame") as address,
             httpx2.AsyncClient(headers={"Authorization": "Bearer sesame"}, timeout=60) as http,
-            Client(streamable_http_client(address, http_client=http), mode=mode) as client,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http), mode=mode) as client,
         ):
             if mode == "auto":
                 assert await every_tool_that_reads_works(client, {"corpus": "small"}) == dict.fromkeys(READING, True)
             assert len((await said(client, "list_documents"))["documents"]) == 4
 
-    asyncio.run(world())
+    with served(token="sesame") as (address, _intake):
+        asyncio.run(world())
 
 
 def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(home):
@@ -169,10 +154,11 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
 
 def test_over_http_a_search_takes_the_place_of_a_question():
     async def world():
-        async with served(room=0) as address, Client(streamable_http_client(address)) as client:
+        async with Client(streamable_http_client(f"{address}/mcp")) as client:
             assert "full" in (await said(client, "search", wrong=True, query="weight"))["what"]
 
-    asyncio.run(world())
+    with served(room=0) as (address, _intake):
+        asyncio.run(world())
 
 
 def test_over_http_only_json_is_taken_and_none_without_a_token():

@@ -30,13 +30,6 @@ def test_a_path_below_a_root_begins_with_its_name_and_an_upload_is_its_name(fold
     assert from_root("/reports/a.pdf", ["/reports"]) == "reports/a.pdf" and from_root("/a.pdf", ["/"]) == "/a.pdf"
 
 
-def test_documents_are_told_from_the_folder_that_holds_all_of_them(folder):
-    with open_for_reading(corpus_location("small")) as snapshot:
-        (root,) = roots_of(snapshot.documents())
-        lie = {str(Path(path).parent) for record in snapshot.documents() for path in record.paths}
-    assert lie == {root}
-
-
 def test_no_reply_and_no_error_says_where_anything_lies(folder):
     door = client()
     (answer,) = door.post(ASK, json=WEIGHT["json"]).json()["answers"]

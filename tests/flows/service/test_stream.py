@@ -109,13 +109,15 @@ def test_an_error_of_a_question_that_was_taken_in_is_an_event():
 
 
 @contextmanager
-def served(room=8, **more):
+def served(room=8, token="", **more):
     """The service on a real socket; its address."""
     loop, listening = asyncio.new_event_loop(), socket.create_server(("127.0.0.1", 0))
 
     async def serve():
         service = intake(room)
-        web = uvicorn.Server(uvicorn.Config(web_app(service), log_level="warning", timeout_graceful_shutdown=1, **more))
+        web = uvicorn.Server(
+            uvicorn.Config(web_app(service, token=token), log_level="warning", timeout_graceful_shutdown=1, **more)
+        )
         running.append((web, service))
         await web.serve(sockets=[listening])
         await service.runs.end()

@@ -126,7 +126,7 @@ WORK = DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")
 
 
 def tools(tmp_path, **changes):
-    return keys.Tools(IngestSettings(**changes), ArtifactStore(tmp_path), CountingEmbedder())
+    return keys.IngestTools(IngestSettings(**changes), ArtifactStore(tmp_path), CountingEmbedder())
 
 
 def test_limits_do_not_enter_a_key_and_settings_do(tmp_path):
