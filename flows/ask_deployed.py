@@ -17,15 +17,15 @@ from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
 from flows.display.output import RefusedError
+from flows.prefect_runs.corpus_pages import renew_corpus_page_soon
 from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
-from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page
+from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import FILES, AskRequest, require_no_files
-from tasks.lineage.data_flow import answered
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
 from tasks.settings.ask import load_settings
@@ -238,12 +238,11 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
 # With a storage named, although nothing is stored: for its default Prefect would ask its server, and block the event loop.
 @flow(name="ask-pages", persist_result=False, result_storage=reports_folder())
 async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) -> None:
-    """Make the report on the disk, the page and the lineage of kept answers; the pages stand with the run that answered."""
+    """Make the report on the disk and the page of kept answers; the pages stand with the run that answered."""
     made_for = run or UUID(flow_run.id)
     # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
     shown = await asyncio.to_thread(still_shown, corpus, answers)
     for answer in shown:
         with failures_logged(f"the page of the answer {answer.answer_id}"):
-            await keep_page(answer, flow_run_id=made_for)
-            emit_assets(answered(answer), flow_run_id=made_for)
-            await keep_answer_pages([answer], flow_run_id=made_for)
+            await keep_answer_page(answer, flow_run_id=made_for)
+    renew_corpus_page_soon(corpus)

@@ -1,7 +1,7 @@
 """What an ingest did: counts, failures with their reasons, time for each step."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict
 
@@ -91,8 +91,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     )
 
 
-def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
-    """Return the report as the page that Prefect's UI shows; the links, in Markdown, end it."""
+def report_markdown(report: IngestReport) -> str:
     lines = [
         f"# Corpus {as_markdown(report.corpus)}, snapshot {report.snapshot}",
         "",
@@ -109,7 +108,7 @@ def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
         lines += ["", f"and {len(left):,} more"] if left else []
     lines += ["", *(f"- {as_markdown(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {as_markdown(message)}" for message in report.mended)] if report.mended else []
-    return "\n".join([*lines, "", " · ".join(links)])
+    return "\n".join(lines) + "\n"
 
 
 def done_in_words(report: IngestReport) -> str:

@@ -7,8 +7,8 @@ from uuid import UUID
 from storage.records.answers import Answer
 from storage.records.documents import identify
 
-PROGRESS, LINEAGE = "-progress", "-lineage"
-"""So end the keys of bars, and of pages with the lineage of what another page shows."""
+PROGRESS = "-progress"
+"""So end the keys of bars."""
 
 CORPUS_SHOWN, WORDS_SHOWN, DIGITS = 24, 40, 8
 """Signs of a corpus, of a question and of an answer's id in the key of the answer's page."""
@@ -17,7 +17,7 @@ CORPUS_SHOWN, WORDS_SHOWN, DIGITS = 24, 40, 8
 def corpus_key(kind: str, corpus: str) -> str:
     """Return `KIND-CORPUS`, another key for each corpus."""
     written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
-    plain = written == corpus and not written.endswith((PROGRESS, LINEAGE))
+    plain = written == corpus and not written.endswith(PROGRESS)
     return f"{kind}-{written}" if plain else f"{kind}-{written}-{identify(corpus)[:6]}"
 
 

@@ -54,8 +54,7 @@ def test_the_pages_are_a_run_of_their_own_and_stand_with_the_run_that_answered(d
     for answer, more in ((deployed["http"][0], ""), (deployed["ask"]["returned"][0], " and 1 more")):
         name = answer["question"] + more
         assert deployed["served"][f"pages of {name}"][:2] == ["ask-pages", "Completed"]
-        for key in (answer_key(answer_from_json(answer)), f"{answer_key(answer_from_json(answer))}-lineage"):
-            assert deployed["pages of runs"][key] == deployed["served"][name][3]
+        assert deployed["pages of runs"][answer_key(answer_from_json(answer))] == deployed["served"][name][3]
         assert f"{answer['answer_id']}.html" in deployed["reports"]
 
 

@@ -15,13 +15,12 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.states import Crashed
 
 from flows.prefect_runs import corpus_pages
-from flows.prefect_runs import labels as module
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import CorpusNow, corpus_markdown, document_rows, report_link
+from flows.prefect_runs.corpus_pages import DOCUMENTS_SHOWN, CorpusNow, corpus_markdown, report_link
 from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
 from flows.prefect_runs.pages import PICTURE_BYTES, answer_markdown, run_page
-from storage.corpus.snapshot import Counts, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.records.answers import AnswerStatus
 from storage.text import as_markdown
@@ -92,30 +91,24 @@ def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(s
     assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
 
 
-def test_deployed_runs_leave_what_the_command_shows(deployed):
-    kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
+def test_a_page_ends_with_the_lineage_that_the_command_shows(deployed):
+    kind, page, _ = deployed["pages"]["ingest-tides"]
     assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
     answer_id = deployed["ask"]["returned"][1]["answer_id"]
-    key = f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"
-    _, page, _ = deployed["pages"][f"{key}-lineage"]
+    _, page, described = deployed["pages"][f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"]
     told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
-    assert as_markdown(told["question"]) in page and told["documents"] and told["citations"]
+    assert described == as_markdown(told["question"]) and told["documents"] and told["citations"]
     assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
-    _, answer_page, described = deployed["pages"][key]
-    assert described == as_markdown(told["question"])
-    # Each leads to the other, at once and not by the list of its versions.
-    assert "[The answer](/artifacts/artifact/" in page and "[How it came to be](/artifacts/artifact/" in answer_page
+    assert "[All of the corpus](/artifacts/" in page
 
 
-def test_the_page_of_a_corpus_leads_to_its_last_ingest_its_documents_and_its_newest_answers(deployed):
+def test_the_page_of_a_corpus_leads_to_its_last_ingest_and_its_newest_answers_and_lists_its_documents(deployed):
     _, tides, described = deployed["pages"]["corpus-tides"]
-    assert described.startswith("Start here") and "UTC: 1 documents read" in tides and "| ready | 1 |" in tides
-    for words in ("counts and times", "how it came to be", "Each document"):
-        assert f"[{words}](/artifacts/artifact/" in tides
-    assert "[its run](/runs/flow-run/" in tides and "Nothing was asked yet" in tides
-    _, rows, described = deployed["pages"]["documents-tides"]
-    names = [(row["name"], row["state"]) for row in json.loads(rows)]
-    assert names == [("empty\\.pdf", "failed"), ("tides\\.html", "ready")] and described == "2 documents\\: 1 ready\\, 1 failed"
+    assert described.startswith("Start here") and "UTC: 1 documents read" in tides and "Nothing was asked yet" in tides
+    # At once, not by the list of its versions.
+    assert "[counts, times and lineage](/artifacts/artifact/" in tides and "[its run](/runs/flow-run/" in tides
+    assert "2 documents: 1 ready, 1 failed; 1 pages" in tides
+    assert tides.index("| empty\\.pdf | failed |") < tides.index("| tides\\.html | ready |")
     _, small, _ = deployed["pages"]["corpus-small"]
     for given in deployed["ask"]["returned"]:
         assert re.search(rf"\| {re.escape(as_markdown(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
@@ -127,7 +120,7 @@ def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says
     told = deployed["without pages"]
     assert (told["state"], told["pages"]) == ("Completed", ["ingest-plain-progress"])
     kept_not = [line.split(" could")[0] for line in sorted(told["log"])]
-    assert kept_not == ["its lineage", "the page of the corpus", "the page of this ingest", "the table of documents"]
+    assert kept_not == ["the page of the corpus", "the page of this ingest"]
     assert "secret" not in "".join(told["log"])
 
 
@@ -199,15 +192,14 @@ def test_the_key_is_one_that_prefect_takes_and_begins_with_the_question():
     assert answer_key(replace(asked, question="w" * 900)).count("w") == WORDS_SHOWN + 1
 
 
-def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus_or_in_its_table():
+def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus():
     named = replace(worlds.failed(REPORT, "[x](http://y)"), paths=("/files/a](javascript:alert(1)) | <img>\n.pdf",))
-    (row,) = document_rows([named], "c")
-    assert not re.search(r"(?<!\\)[]<|\n]", row["name"] + row["reason"])
-    counts = Counts({"ready": 1, "failed": 0}, 1, 1, {}, 0, {}, 0)
-    page = corpus_markdown(CorpusNow("c", 3, counts, (replace(answer("report"), question=HOSTILE),)), {}, "")
-    (line,) = [line for line in page.splitlines() if "pump" in line]
-    assert len(re.findall(r"(?<!\\)\|", line)) == 5 and not re.search(r"(?<!\\)[]<\u202e]", line)
-    assert "| failed |" not in page, "a state that no document has is no row"
+    asked = replace(answer("report"), question=HOSTILE)
+    page = corpus_markdown(CorpusNow("c", 3, [named] * (DOCUMENTS_SHOWN + 2), [asked]), {}, "")
+    for words, borders in (("pump", 5), ("javascript", 6)):
+        line = next(line for line in page.splitlines() if words in line)
+        assert len(re.findall(r"(?<!\\)\|", line)) == borders and not re.search(r"(?<!\\)[]<\u202e]", line)
+    assert page.count("| failed |") == DOCUMENTS_SHOWN and "\nand 2 more: `flowreader documents list" in page
 
 
 def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monkeypatch):
@@ -221,7 +213,7 @@ def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monk
     assert report_link(answer("report")) == ""
 
 
-def test_answers_in_a_row_renew_the_page_of_their_corpus_at_once_and_once_more(monkeypatch):
+def test_answers_in_a_row_renew_the_page_of_their_corpus_once(monkeypatch):
     renewed = []
 
     async def renew(corpus):
@@ -232,16 +224,17 @@ def test_answers_in_a_row_renew_the_page_of_their_corpus_at_once_and_once_more(m
 
     async def answered():
         for _ in range(5):
-            await corpus_pages.renew_corpus_page_at_times("asked in a row")
+            corpus_pages.renew_corpus_page_soon("asked in a row")
+        assert renewed == []
         await asyncio.sleep(0.5)
 
     asyncio.run(answered())
-    assert renewed == ["asked in a row"] * 2
+    assert renewed == ["asked in a row"]
 
 
 @pytest.fixture
 def log(monkeypatch, caplog):
-    monkeypatch.setattr(module, "get_run_logger", lambda: logging.getLogger("a run"))
+    monkeypatch.setattr(run_labels, "get_run_logger", lambda: logging.getLogger("a run"))
     return caplog
 
 

@@ -3,7 +3,7 @@
 import re
 
 from tasks.ingest.report import FAILURES_SHOWN, Failure, IngestReport, asked, report_markdown
-from tasks.watching.page_keys import LINEAGE, PROGRESS, corpus_key
+from tasks.watching.page_keys import PROGRESS, corpus_key
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",
@@ -43,8 +43,7 @@ def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own()
     keys = {corpus_key("ingest", name) for name in named_alike}
     assert len(keys) == len(named_alike)
     assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
-    for suffix in (PROGRESS, LINEAGE):
-        assert corpus_key("ingest", f"tides{suffix}") != corpus_key("ingest", "tides") + suffix
+    assert corpus_key("ingest", f"tides{PROGRESS}") != corpus_key("ingest", "tides") + PROGRESS
 
 
 def test_of_many_failures_the_page_counts_those_that_it_does_not_show():
