@@ -9,7 +9,7 @@ delay of one push makes another one lose a file that it counts on; a pull that l
 import re
 import socket
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,6 @@ from storage.cleaning.files import KEEP_SECONDS
 from storage.cleaning.garbage import collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
-from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import unknown_corpus
 from storage.errors import ExpectedError
 from storage.graph import adjacency_files
@@ -40,7 +39,7 @@ from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
 from storage.lock import locked
 from storage.object_address import StoreAddress
-from storage.object_client import StoreError
+from storage.object_client import ObjectPrefix, StoreError
 from storage.system import full_disk_explained, require_room
 
 FORMAT = 2
@@ -127,14 +126,9 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
 
 
 def do_all(pool: ThreadPoolExecutor, move: Callable[[SentFile], object], files: Iterable[SentFile]) -> None:
-    """Move the files; the first that fails is raised at once, and what has not begun is left."""
-    moving = [pool.submit(move, file) for file in files]
-    try:
-        for done in as_completed(moving):
-            done.result()
-    finally:
-        for each in moving:
-            each.cancel()
+    """Move the files; after an error what has not begun is left."""
+    for _ in pool.map(move, files):
+        pass
 
 
 def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path]:

@@ -17,21 +17,21 @@ OLD_STANDS = (
     "storage.corpus.transfer:snapshot_files:before:1",
     "storage.corpus.transfer:read_pushed:after:1",
     # the first three puts ask whether the store knows conditions; then comes the pointer
-    "storage.corpus.object_prefix:ObjectPrefix.put:after:1",
-    "storage.corpus.object_prefix:ObjectPrefix.require_conditions:after:1",
+    "storage.object_client:ObjectPrefix.put:after:1",
+    "storage.object_client:ObjectPrefix.require_conditions:after:1",
     "storage.corpus.transfer:described:after:2",
-    "storage.corpus.object_prefix:ObjectPrefix.sizes:after:1",
-    "storage.corpus.object_prefix:ObjectPrefix.send:before:1",
-    "storage.corpus.object_prefix:ObjectPrefix.send:after:1",
-    "storage.corpus.object_prefix:ObjectPrefix.send:after:4",
-    "storage.corpus.object_prefix:ObjectPrefix.put:before:4",
+    "storage.object_client:ObjectPrefix.sizes:after:1",
+    "storage.object_client:ObjectPrefix.send:before:1",
+    "storage.object_client:ObjectPrefix.send:after:1",
+    "storage.object_client:ObjectPrefix.send:after:4",
+    "storage.object_client:ObjectPrefix.put:before:4",
     "storage.corpus.transfer:move_pointer:before:1",
 )
 NEW_STANDS = (
-    "storage.corpus.object_prefix:ObjectPrefix.put:after:4",
+    "storage.object_client:ObjectPrefix.put:after:4",
     "storage.corpus.transfer:clean_up:before:1",
-    "storage.corpus.object_prefix:ObjectPrefix.sizes:after:2",
-    "storage.corpus.object_prefix:ObjectPrefix.delete:before:1",
+    "storage.object_client:ObjectPrefix.sizes:after:2",
+    "storage.object_client:ObjectPrefix.delete:before:1",
     "storage.corpus.transfer:clean_up:after:1",
 )
 POINTS = [*sampled(OLD_STANDS, 4), *sampled(NEW_STANDS, 2)]

@@ -9,14 +9,12 @@ import pytest
 from storage.artifacts import hash_bytes
 from storage.catalog.current import PulledError, pulled_from, read_current, snapshot_numbers
 from storage.catalog.removals import noted_removals
-from storage.corpus import object_prefix
 from storage.corpus.doctor import examine
-from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.corpus.transfer import list_of
 from storage.errors import ExpectedError
 from storage.object_address import store_address
-from storage.object_client import StoreError
+from storage.object_client import ObjectPrefix, StoreError
 from tests.storage.transfer_worlds import add, body, objects, pulling, pushing, rewrite
 from tests.storage.worlds import corpus_in, exports, graph, record, writing
 from tests.torture.lab import CAMPAIGN
@@ -162,7 +160,7 @@ def test_a_delete_that_is_refused_for_one_object_is_an_error(store, monkeypatch)
         def delete_objects(self, **_):
             return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
 
-    monkeypatch.setattr(object_prefix, "make_client", lambda _: Refusing())
+    monkeypatch.setattr("storage.object_client.make_client", lambda _: Refusing())
     with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a': .*\(AccessDenied\); .*to delete"):
         ObjectPrefix(store_address(store.address("kept"))).delete(["a"])
 

@@ -98,7 +98,7 @@ def test_one_that_may_not_be_read_is_named_and_the_others_are_read(store, home):
     store.refusals["b.txt"] = "AccessDenied"
     discovery = found(store.address())
     assert names(discovery) == ["a.txt", "c.txt"] and discovery.unreadable == 1
-    reason = "cannot be read: the store refuses it (AccessDenied); give the credentials the rights"
+    reason = "cannot be read: no (AccessDenied); give the credentials the rights"
     assert discovery.skipped[0].reason.startswith(reason)
 
 
