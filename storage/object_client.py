@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO
@@ -35,6 +34,7 @@ NO_TAG = '"0"'
 RIGHTS = "give the credentials the rights to list and to read there, and for `corpora push` those to write and to delete"
 KEYS = "give the credentials of this store: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or AWS's own files"
 REMEDIES = {
+    "NoSuchKey": "push the corpus to another prefix",
     "NoSuchBucket": "name a bucket that exists",
     "InvalidBucketName": "name a bucket that exists",
     "ParamValidationError": "name a bucket that exists",
@@ -179,10 +179,7 @@ class ObjectPrefix:
 
     def __init__(self, address: StoreAddress) -> None:
         self.address = StoreAddress(address.bucket, address.key.rstrip("/"))
-
-    @cached_property
-    def _s3(self) -> Any:  # noqa: ANN401 - boto3 makes its classes when it runs
-        return make_client(self.address)
+        self._s3 = make_client(address)
 
     def uri(self, name: str) -> str:
         return self.address.below(name).uri
@@ -218,18 +215,13 @@ class ObjectPrefix:
 
             self._s3.upload_fileobj(stream, **self._named(name), Callback=moved, Config=TransferConfig(use_threads=False))
 
-    def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> bool:
-        """Make the file what the object holds, in one step that survives a power cut; False where there is none.
-
-        Raise StoreError where the object does not match its hash.
-        """
-        with quiet_where(ABSENT), written_durably(path) as stream:
+    def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> None:
+        """Make the file what the object holds, in one step that survives a power cut; StoreError where that has another hash."""
+        with written_durably(path) as stream:
             fetch_object(self._s3, self.address.below(name), stream, moved)
             stream.seek(0)
             if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
                 raise failure(f"read {self.uri(name)!r}", "damaged", "it does not match its hash")
-            return True
-        return False
 
     def sizes(self, below: str) -> dict[str, int]:
         """Return how many bytes each object has whose name begins so, which ends in a slash."""

@@ -14,7 +14,7 @@ from storage.locations import home, mirrors_folder
 from storage.lock import taken
 from storage.object_address import StoreAddress, is_address, store_address
 from storage.object_client import ABSENT, CHANGED, StoredObject, StoreError, fetch_object, list_objects, make_client
-from storage.object_copies import LOCK, all_copies, copies_lock, copy_name, copy_sign, sign_of
+from storage.object_copies import LOCK, copies_lock, copy_name, copy_sign, forget_copies
 from storage.records.documents import SkippedFile, SourceFile
 from storage.system import full_disk_explained, require_room
 from tasks.finding.files import UNREADABLE, Discovery, hash_file, is_wanted
@@ -87,7 +87,8 @@ def discover_objects(
                 }
                 if missing:
                     reasons |= _fetch(client, address, missing, announce)
-                _forget_older(copies)
+                # one copy of each stays, that of its bytes as they are now
+                forget_copies((each.address.shown for each in chosen), home(), but=set(copies.values()))
             listed |= {each.address.shown for each in objects}
             found |= {each.address.shown: _hashed(each.address.shown, copies[each], reasons[each]) for each in chosen}
     in_order = [one for _, one in sorted(found.items())]
@@ -107,14 +108,6 @@ def _listed(client: Any, address: StoreAddress) -> list[StoredObject]:  # noqa: 
         if each.size_bytes or not each.key.endswith("/"):
             objects.append(each)
     return objects
-
-
-def _forget_older(copies: Mapping[StoredObject, Path]) -> None:
-    """Leave one copy of each object, that of its bytes as they are now."""
-    found = {copy_sign(each.address.shown) for each in copies}
-    for path in set(all_copies(home())).difference(copies.values()):
-        if sign_of(path) in found:
-            path.unlink(missing_ok=True)
 
 
 def _fetch(

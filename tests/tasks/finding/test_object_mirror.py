@@ -197,13 +197,6 @@ def test_an_object_that_changes_while_it_is_fetched_is_left_to_the_next_ingest(s
         assert copies() == []
 
 
-def test_bytes_of_another_size_than_the_listing_says_are_refused(store, home):
-    store.ignores_conditions = True
-    store.put("a", b"one")
-    discovery = found(store.address(), announce=lambda _ahead: store.put("a", b"a longer one"))
-    assert discovery.files == () and discovery.unreadable == 1 and copies() == []
-
-
 def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
     monkeypatch.setattr("storage.object_client.READ_SECONDS", 0.5)
     store.put("a", b"x")
