@@ -35,6 +35,7 @@ RIGHTS = "give the credentials the rights to list and to read there, and for `co
 KEYS = "give the credentials of this store: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or AWS's own files"
 REMEDIES = {
     "NoSuchKey": "push the corpus to another prefix",
+    "404": "push the corpus to another prefix",
     "NoSuchBucket": "name a bucket that exists",
     "InvalidBucketName": "name a bucket that exists",
     "ParamValidationError": "name a bucket that exists",
@@ -88,9 +89,9 @@ def explained(doing: str) -> Iterator[None]:
         told = error.response["Error"]
         code = str(told.get("Code") or type(error).__name__)
         raise failure(doing, code, str(told.get("Message") or error), refusal=code) from error
-    except (S3DownloadFailedError, S3ValidationError) as error:
+    except S3DownloadFailedError as error:
         raise failure(doing, CHANGED, "it changed while it was read", refusal=CHANGED) from error
-    except (BotoCoreError, RetriesExceededError, ValueError) as error:
+    except (BotoCoreError, RetriesExceededError, S3ValidationError, ValueError) as error:
         # An endpoint that is no address is a bare ValueError.
         cause = getattr(error, "last_exception", error)
         raise failure(doing, type(cause).__name__, str(cause)) from error

@@ -38,21 +38,15 @@ def test_objects_are_found_with_their_hash_and_their_address(store, home):
     store.put("in/b/one.pdf", b"one")
     store.put("in/a.TXT", b"two")
     discovery = found(store.address("in/"))
+    assert sorted(store.fetched) == ["in/a.TXT", "in/b/one.pdf"]
     assert [file.address for file in discovery.files] == [store.address("in/a.TXT"), store.address("in/b/one.pdf")]
     assert discovery.files[1].document_id == hashlib.sha256(b"one").hexdigest() and discovery.files[1].size_bytes == 3
     assert discovery.files[0].path.endswith(".txt"), "readers know a page of text by its suffix"
     assert real_path(discovery.files[0].address) == discovery.files[0].path and real_path(store.address("in/c")) is None
     assert discovery.skipped == () and discovery.unreadable == 0
-
-
-def test_what_is_unchanged_is_listed_and_not_fetched(store, home):
-    store.put("a.txt", b"one")
-    store.put("b.txt", b"two")
-    first = found(store.address())
-    assert sorted(store.fetched) == ["a.txt", "b.txt"]
     store.requests.clear()
-    assert found(store.address()) == first
-    assert store.requests == [("GET", "")], "one listing, no download"
+    assert found(store.address("in/")) == discovery
+    assert store.requests == [("GET", "")], "what is unchanged is listed and not fetched"
 
 
 def test_new_and_changed_objects_are_fetched_and_a_copy_of_older_bytes_goes(store, home):
@@ -97,16 +91,13 @@ def test_one_that_may_not_be_read_is_named_and_the_others_are_read(store, home):
         store.put(key, b"x")
     store.refusals["b.txt"] = "AccessDenied"
     discovery = found(store.address())
-    assert names(discovery) == ["a.txt", "c.txt"] and discovery.unreadable == 1
+    assert names(discovery) == ["a.txt", "c.txt"] and discovery.unreadable == 1 and len(copies()) == 2
     reason = "cannot be read: no (AccessDenied); give the credentials the rights"
     assert discovery.skipped[0].reason.startswith(reason)
-
-
-SEARCH = """
-import sys
-from tasks.finding.mirror import discover_objects
-print(len(discover_objects([sys.argv[1]], include=(), exclude=(), file_megabytes=1).files))
-"""
+    store.refusals[""] = "AccessDenied"
+    with pytest.raises(StoreError, match="rights to list"):
+        found(store.address())
+    assert len(copies()) == 2, "a store that goes away leaves what was fetched"
 
 
 def test_a_copy_that_was_cut_is_fetched_again(store, home):
@@ -132,13 +123,11 @@ def test_hostile_keys_lie_under_safe_names_and_are_shown_escaped(store, home):
     assert {path.parent for path in copies()} == {mirrors_folder()}
 
 
-def test_a_store_that_goes_away_leaves_what_was_fetched(store, home):
-    store.put("a.txt", b"x")
-    found(store.address())
-    store.refusals[""] = "AccessDenied"
-    with pytest.raises(StoreError, match="rights to list"):
-        found(store.address())
-    assert len(copies()) == 1
+SEARCH = """
+import sys
+from tasks.finding.mirror import discover_objects
+print(len(discover_objects([sys.argv[1]], include=(), exclude=(), file_megabytes=1).files))
+"""
 
 
 def searching(store):
@@ -208,7 +197,7 @@ def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
     assert time.monotonic() - began < 20 and SECRET not in str(error.value)
 
 
-def test_how_much_is_fetched_is_announced_before_anything_is(store, home):
+def test_how_much_is_fetched_is_announced_before_anything_is_and_has_to_find_room(store, home, monkeypatch):
     announced = []
     found(store.address(), announce=announced.append)
     assert announced == []
@@ -216,11 +205,8 @@ def test_how_much_is_fetched_is_announced_before_anything_is(store, home):
         store.put(key, b"1234")
     found(store.address(), announce=lambda ahead: announced.append((ahead, list(store.fetched))))
     assert announced == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
-
-
-def test_a_full_disk_is_an_error_before_anything_is_fetched(store, home, monkeypatch):
-    store.put("a.txt", b"x")
+    store.put("c", b"x")
     monkeypatch.setattr("storage.system.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
     with pytest.raises(DiskFullError, match="needs about 1 MB"):
         found(store.address())
-    assert store.fetched == []
+    assert len(store.fetched) == 2
