@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +26,8 @@ FETCHED_AT_ONCE = 8
 LATER = "it changed while it was fetched; the next ingest reads it"
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """What is about to be fetched from below an address, as that is shown."""
-
-    shown: str
-    objects: int
-    size_bytes: int
-
-
-Announce = Callable[[Ahead], None]
+Announce = Callable[[str, int, int], None]
+"""Called with an address as it is shown, and with how many objects and bytes are about to be fetched from below it."""
 
 
 @contextmanager
@@ -64,7 +56,7 @@ def discover_objects(
     include: Sequence[str],
     exclude: Sequence[str],
     file_megabytes: int,
-    announce: Announce = lambda _ahead: None,
+    announce: Announce = lambda *_: None,
 ) -> Discovery:
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
@@ -119,7 +111,7 @@ def _fetch(
     """Fetch each object to its path; return why some could not be, "" for the others."""
     folder, needed_bytes = mirrors_folder(), sum(each.size_bytes for each in missing)
     require_room(folder, needed_bytes)
-    announce(Ahead(address.shown, len(missing), needed_bytes))
+    announce(address.shown, len(missing), needed_bytes)
     ending = threading.Event()
 
     def stop_where_wanted(_moved: int = 0) -> None:

@@ -15,15 +15,15 @@ from storage.artifacts import PARTIAL
 from storage.locations import mirrors_folder
 from storage.object_client import StoreError
 from storage.system import DiskFullError
-from tasks.finding.mirror import Ahead, discover_objects
+from tasks.finding.mirror import discover_objects
 from tasks.finding.plan import real_path
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.object_server import SECRET
 from tests.waiting import wait_until
 
 
-def found(*addresses, include=(), exclude=(), file_megabytes=1, announce=lambda _ahead: None):
-    return discover_objects(addresses, include=include, exclude=exclude, file_megabytes=file_megabytes, announce=announce)
+def found(*addresses, include=(), exclude=(), **more):
+    return discover_objects(addresses, include=include, exclude=exclude, file_megabytes=1, **more)
 
 
 def names(discovery):
@@ -168,7 +168,7 @@ def test_two_runs_at_once_fetch_each_object_once(store, home):
 def test_a_wish_to_stop_ends_a_listing_and_a_download(store, home):
     store.put("a", b"one")
     try:
-        for announce in (lambda _ahead: request_stop(), lambda _ahead: None):
+        for announce in (lambda *_: request_stop(), lambda *_: None):
             # the second one meets the wish of the first while it lists
             with pytest.raises(StoppedError):
                 found(store.address(), announce=announce)
@@ -178,7 +178,7 @@ def test_a_wish_to_stop_ends_a_listing_and_a_download(store, home):
 
 
 def test_an_object_that_changes_while_it_is_fetched_is_left_to_the_next_ingest(store, home):
-    for change in (lambda _ahead: store.put("a", b"two"), lambda _ahead: store.delete("a")):
+    for change in (lambda *_: store.put("a", b"two"), lambda *_: store.delete("a")):
         store.put("a", b"one")
         discovery = found(store.address(), announce=change)
         assert discovery.files == () and discovery.unreadable == 1
@@ -199,12 +199,16 @@ def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
 
 def test_how_much_is_fetched_is_announced_before_anything_is_and_has_to_find_room(store, home, monkeypatch):
     announced = []
-    found(store.address(), announce=announced.append)
+
+    def announce(*ahead):
+        announced.append((ahead, list(store.fetched)))
+
+    found(store.address(), announce=announce)
     assert announced == []
     for key in ("a", "b"):
         store.put(key, b"1234")
-    found(store.address(), announce=lambda ahead: announced.append((ahead, list(store.fetched))))
-    assert announced == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
+    found(store.address(), announce=announce)
+    assert announced == [((store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
     store.put("c", b"x")
     monkeypatch.setattr("storage.system.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
     with pytest.raises(DiskFullError, match="needs about 1 MB"):
