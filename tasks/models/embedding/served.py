@@ -8,9 +8,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from storage.records.documents import EmbedderIdentity, Vectors
 from storage.text import one_line
@@ -18,7 +17,7 @@ from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongEr
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
 from tasks.models.client import ServerClient
-from tasks.models.embedding.prefixes import PREFIXES
+from tasks.models.embedding.local import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
 from tasks.models.faults import FaultError
@@ -29,40 +28,39 @@ from tasks.settings.models import ChatRetries, ModelSettings
 SHOWN_CHARACTERS = 80
 
 
-def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors]:
+class _Vector(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Vectors(BaseModel):
+    model: str | None = None
+    data: list[_Vector]
+
+
+def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[list[float]]:
     """Return the vector of each text, in the order of the texts, of any length and not yet looked into.
 
     Raises EmbeddingError where the reply is not the protocol, is of another model, or does not answer text by text, in their
     order: a server that mixes up places may mix up texts.
     """
     try:
-        reply = json.loads(body)
-        answering, entries = reply.get("model") or "", reply["data"]
-        places = [entry["index"] for entry in entries]
-        rows = [_row(entry["embedding"]) for entry in entries]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        reply = _Vectors.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        found = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
         raise EmbeddingError(
-            f"{source} gave no vectors as the OpenAI protocol has them ({_short(error)}); nothing was stored: set "
+            f"{source} gave no vectors as the OpenAI protocol has them ({_short(found)}); nothing was stored: set "
             "FLOWREADER_EMBED_BASE_URL to an embeddings server"
         ) from error
-    if not isinstance(answering, str) or not same_model(model, answering):
-        raise EmbeddingError(
-            f"{source} was asked for {model} and answered as {_short(answering)!r}; nothing was stored: set FLOWREADER_EMBED_MODEL"
-        )
-    if len(rows) != texts:
-        raise EmbeddingError(f"{source} gave {len(rows)} vectors for {texts} texts; nothing was stored: use another server")
+    if not same_model(model, reply.model or ""):
+        answering = f"{source} was asked for {model} and answered as {_short(reply.model)!r}"
+        raise EmbeddingError(f"{answering}; nothing was stored: set FLOWREADER_EMBED_MODEL")
+    places = [entry.index for entry in reply.data]
     if places != list(range(texts)):
-        order = f"in the order {_short(places)}, not in that of the texts"
-        raise EmbeddingError(f"{source} gave its vectors {order}; nothing was stored: use another server")
-    return rows
-
-
-def _row(numbers: Any) -> Vectors:  # noqa: ANN401 - whatever JSON can hold
-    """Return a list of numbers as an array; raise ValueError for anything else, a list of words among them."""
-    row = np.asarray(numbers)
-    if row.ndim != 1 or row.dtype.kind not in "fi":
-        raise ValueError(f"{_short(numbers)} where a list of numbers belongs")
-    return row
+        order = f"{len(places)} vectors for {texts} texts, in the order {_short(places)}, not in that of the texts"
+        raise EmbeddingError(f"{source} gave {order}; nothing was stored: use another server")
+    return [entry.embedding for entry in reply.data]
 
 
 def _short(value: object) -> str:
@@ -87,7 +85,7 @@ class EmbeddingService:
         """Return the model that the server has for us; raise EmbeddingError, within its deadline, where it has none."""
         return on_the_loop(self._served_model()).result()
 
-    def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[Vectors]:
+    def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[list[float]]:
         """Return the vector of each text as it came; a text that is too long for the model is cut.
 
         Blocks this thread, for at most `seconds`. Raises EmbeddingError where a vector cannot be had, StoppedError where the user
@@ -201,7 +199,7 @@ class ServedEmbedder:
         """Embed a question; raise EmbeddingError once that takes longer than a user would wait."""
         return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
 
-    def _unit(self, rows: Sequence[Vectors]) -> Vectors:
+    def _unit(self, rows: Sequence[list[float]]) -> Vectors:
         return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)
 
 

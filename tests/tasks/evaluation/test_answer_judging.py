@@ -15,7 +15,7 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, opened_judge
-from tasks.models.chat.errors import ChatEndedError, ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
 from tasks.step import Workplace, workplace
@@ -195,7 +195,7 @@ def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(
             assert judge is None
             assert [one.by for one in judge_batch(ANSWERED, judge)] == ["rules"] * len(ANSWERED)
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
-    with pytest.raises(ChatServerDownError), judging_a_batch(location, **BY_MODEL):
+    with pytest.raises(ChatEndedError, match="no chat server"), judging_a_batch(location, **BY_MODEL):
         pass
 
 

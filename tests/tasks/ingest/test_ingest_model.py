@@ -5,7 +5,7 @@ import pytest
 from storage.records.documents import EmbedderIdentity
 from tasks.finding.plan import document_version
 from tasks.ingest.model import reader_identity, reading_model
-from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.prompts.prompt import Prompt, load_prompt
 from tasks.settings.ingest import IngestSettings
@@ -43,7 +43,7 @@ def test_a_named_model_needs_no_server_to_know_what_is_unchanged(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
     assert reader_identity(by_model()) == reader_identity(by_model(), "scripted")
-    with pytest.raises(ChatServerDownError), reading_model(by_model(), lambda _call: None):
+    with pytest.raises(ChatEndedError), reading_model(by_model(), lambda _call: None):
         pass
 
 

@@ -22,11 +22,8 @@ from tests.tasks.models.embedding.tiny_bert import WIDTH, write_tiny_bert
 
 @pytest.fixture(autouse=True)
 def no_endpoint(monkeypatch):
-    monkeypatch.delenv("FLOWREADER_EMBED_BASE_URL", raising=False)
-    monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
-    monkeypatch.delenv("FLOWREADER_EMBED_API_KEY", raising=False)
-    monkeypatch.delenv("FLOWREADER_SECOND_BASE_URL", raising=False)
-    monkeypatch.delenv("FLOWREADER_SECOND_API_KEY", raising=False)
+    for name in ("EMBED_BASE_URL", "EMBED_MODEL", "EMBED_API_KEY", "SECOND_BASE_URL", "SECOND_API_KEY"):
+        monkeypatch.delenv(f"FLOWREADER_{name}", raising=False)
 
 
 def test_the_default_runs_on_this_machine_and_is_opened_once():
