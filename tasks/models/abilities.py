@@ -28,10 +28,8 @@ from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ModelSettings
 
-PATH_TOKENS, ANSWER_TOKENS = (3000, 250), (5000, 300)
-"""About what a path takes in full forms, read and written, and what putting the answer together takes."""
-FULL_PATHS = 11
-"""What `ask.selection.read` allows."""
+FULL_READ, FULL_WRITTEN = 38_000, 3_050
+"""About how many tokens a question takes in full forms: 3,000 and 250 for each of 11 paths, then 5,000 and 300 for the answer."""
 QUESTION_SECONDS = 120.0
 """What `ask.seconds` allows unless it is turned: `doctor` goes by it, and how long what was found is believed."""
 
@@ -56,16 +54,11 @@ class Abilities:
         Calls are reckoned one after the other: a machine that is as slow as that computes them so. A server that does not tell how
         fast it reads may well compute them side by side: it is slow where writing alone would take four times as long.
         """
-        return seconds is not None and self.paths(seconds if self.read_per_second else 4 * seconds) < FULL_PATHS
-
-    def paths(self, seconds: float) -> int:
-        """Return how many paths a question may have in full forms in the time, its answer included, at most as many as are read."""
-        left, path = seconds - self._seconds(*ANSWER_TOKENS), self._seconds(*PATH_TOKENS)
-        return max(0, min(FULL_PATHS, int(left / path))) if path else FULL_PATHS
-
-    def _seconds(self, read: int, written: int) -> float:
-        rates = ((read, self.read_per_second), (written, self.written_per_second))
-        return sum(tokens / rate for tokens, rate in rates if rate)
+        if seconds is None:
+            return False
+        rates = ((FULL_READ, self.read_per_second), (FULL_WRITTEN, self.written_per_second))
+        taken = sum(tokens / rate for tokens, rate in rates if rate)
+        return taken > (seconds if self.read_per_second else 4 * seconds)
 
 
 PROBE_SECONDS = 5.0

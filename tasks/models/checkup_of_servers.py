@@ -159,8 +159,7 @@ def _reply_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
         yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
     reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
     reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if abilities.is_slow(QUESTION_SECONDS) else []
-    full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"
-    yield ServerCheck("forms", f"small: {', '.join(reasons)}; flow asks once a question" if reasons else f"full; {full}")
+    yield ServerCheck("forms", f"small: {', '.join(reasons)}; flow asks once a question" if reasons else "full")
 
 
 def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:

@@ -160,7 +160,6 @@ def test_question_and_answers_are_fenced_long_ones_cut_and_the_model_asked_coldl
 
 
 def test_the_judge_is_served_where_the_reader_is_under_a_name_of_its_own(monkeypatch):
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
     with pytest.raises(EndpointError, match="'qwen' is to judge, but FLOWREADER_CHAT_BASE_URL is not set; set it to"):
         judge_server("qwen")
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://localhost:8000/v1")
@@ -189,7 +188,6 @@ def location(tmp_path, home):
 
 
 def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(location, monkeypatch):
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
     for what, model in (("answers", None), ("retrieval", "strict"), ("ablations", "strict"), ("probe", "strict")):
         with judging_a_batch(location, what=what, judge=model) as judge:
             assert judge is None

@@ -19,12 +19,6 @@ def by_model(**more):
     return IngestSettings.model_validate({"reading": {"analysis": {"by": "model"}, **more.pop("reading", {})}, **more})
 
 
-@pytest.fixture(autouse=True)
-def no_server(monkeypatch):
-    for name in ("BASE_URL", "MODEL", "API_KEY"):
-        monkeypatch.delenv(f"FLOWREADER_CHAT_{name}", raising=False)
-
-
 def test_where_rules_read_there_is_no_model_and_no_identity(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     assert reader_identity(BY_RULES) == ""

@@ -29,13 +29,11 @@ def variables(request):
 
 @pytest.fixture
 def configured(monkeypatch, variables):
-    """Sets these variables and no others of the kind, and reads them."""
+    """Sets these variables, and reads what all of them say."""
 
     def configure(**values):
-        for name in ("BASE_URL", "MODEL", "API_KEY"):
-            monkeypatch.delenv(f"{variables}_{name}", raising=False)
-            if name in values:
-                monkeypatch.setenv(f"{variables}_{name}", values[name])
+        for name, value in values.items():
+            monkeypatch.setenv(f"{variables}_{name}", value)
         return READERS[variables]()
 
     return configure
