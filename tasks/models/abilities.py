@@ -48,6 +48,13 @@ class Abilities:
         """Whether the full forms are too long for this model."""
         return 0 < self.context_tokens < FULL_CONTEXT_TOKENS
 
+    @property
+    def why_small(self) -> str:
+        """Return in words why a question is asked in small forms where the settings do not say in which; "" where in full ones."""
+        reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if self.short else []
+        reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if self.is_slow(QUESTION_SECONDS) else []
+        return ", ".join(reasons)
+
     def is_slow(self, seconds: float | None) -> bool:
         """Say whether a question in full would not end in its seconds; one that has all the time always does.
 
@@ -95,7 +102,7 @@ def _glance(*images: bytes) -> ChatCall[Glance]:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class AbilityProbe:
     """What came of a small call, or the error in its place; `sees` is None where a picture was shown, and the reply must tell."""
 
     reply: Completion | Exception
@@ -127,7 +134,7 @@ class Probe:
         return isinstance(self.reply, FaultError) and self.reply.kind is FaultKind.SILENT
 
 
-async def probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> Probe:
+async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
     """Have the model fill in a form, which is timed, in so many seconds, with a picture unless its server says whether it sees."""
     end = time.monotonic() + seconds
     if model.sees is None:
@@ -135,9 +142,9 @@ async def probe(client: ServerClient, model: ServedModel, settings: ModelSetting
         Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
         reply = await _reply_to(_glance(stream.getvalue()), client, model, settings, seconds=seconds)
         if not isinstance(reply, PicturesRejectedError):
-            return Probe(reply, None)
+            return AbilityProbe(reply, None)
     reply = await _reply_to(_glance(), client, model, settings, seconds=end - time.monotonic())
-    return Probe(reply, bool(model.sees))
+    return AbilityProbe(reply, bool(model.sees))
 
 
 async def _reply_to(
@@ -176,19 +183,21 @@ async def find_abilities(
         patient = not kept.unfinished_after or kept.unfinished_after >= seconds
         if kept.model == model and patient and 0 < kept.until - time.time() <= KEPT_SECONDS:
             return kept.abilities
-    found = await probe(client, model, settings, seconds=seconds)
-    return keep_abilities(found, endpoint, model, seconds=seconds)
+    return (await look_at(client, endpoint, model, settings, seconds=seconds))[1]
 
 
-def keep_abilities(found: Probe, endpoint: Endpoint, model: ServedModel, *, seconds: float) -> Abilities:
-    """Keep what a probe of so many seconds found, where no error that may pass came of it, and return it."""
+async def look_at(
+    client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, *, seconds: float
+) -> tuple[AbilityProbe, Abilities]:
+    """Probe the model for so many seconds; keep what is found where no error that may pass came of it, and return it."""
+    found = await _probe(client, model, settings, seconds=seconds)
     abilities = found.abilities(model, seconds)
     if found.is_silent or isinstance(found.reply, Completion):
         lasting = AGAIN_SECONDS if found.is_silent or abilities.is_slow(QUESTION_SECONDS) else KEPT_SECONDS
         with suppress(OSError):
             kept = KeptAbilities(model, time.time() + lasting, seconds if found.is_silent else 0.0, abilities)
             write_durably(_path(endpoint, model), to_json(kept), synced=False)
-    return abilities
+    return found, abilities
 
 
 def forget_abilities(endpoint: Endpoint, model: ServedModel) -> None:

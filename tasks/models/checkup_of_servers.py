@@ -5,15 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from tasks.models.abilities import (
-    ERRORS,
-    PATIENT_SECONDS,
-    QUESTION_SECONDS,
-    Abilities,
-    Probe,
-    keep_abilities,
-    probe,
-)
+from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
 from tasks.models.chat.service import on_the_loop
@@ -22,7 +14,6 @@ from tasks.models.client import ServerClient
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import (
-    FULL_CONTEXT_TOKENS,
     Endpoint,
     EndpointError,
     ServedModel,
@@ -111,10 +102,9 @@ def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> 
 
 
 def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
-    """Return what is wrong as an error says it; its own remedy goes before the one that is given, but where it names none."""
+    """Return what is wrong as an error says it; its own remedy goes before the one that is given."""
     found, _, own = str(error).partition("; ")
-    refused = isinstance(error, ChatError) and error.outcome is Outcome.REJECTED
-    return ServerCheck(check, found, STRUCTURED if refused else own or remedy)
+    return ServerCheck(check, found, own or remedy)
 
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
@@ -126,10 +116,9 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
             listing = await client.models()
             answers.append(ServerCheck("answers", f"in {time.monotonic() - began:.2f} s"))
             model = chosen_model(listing, endpoint)
-            found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
+            found, abilities = await look_at(client, endpoint, model, settings, seconds=PATIENT_SECONDS)
     except ERRORS as error:
         return [*answers, _problem("model", error, START) if answers else _problem("answers", error, NO_SERVER)]
-    abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
     return [*answers, _model_check(model, found.reply), *_reply_checks(found, abilities)]
 
 
@@ -139,10 +128,12 @@ def _model_check(model: ServedModel, reply: Completion | Exception | None = None
     return ServerCheck("model", model.name + (f", reads {model.context_tokens:,} tokens" if model.context_tokens else ""))
 
 
-def _reply_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
+def _reply_checks(found: AbilityProbe, abilities: Abilities) -> Iterator[ServerCheck]:
     """Look at the reply that had to fill in a form: is it one, was the picture seen, and in which forms is a question asked?"""
     if isinstance(found.reply, Exception):
-        yield _problem("structured output", found.reply, WAIT)
+        wrong = _problem("structured output", found.reply, WAIT)
+        refused = isinstance(found.reply, ChatError) and found.reply.outcome is Outcome.REJECTED
+        yield replace(wrong, remedy=STRUCTURED) if refused else wrong
         return
     try:
         colour = found.colour()
@@ -157,9 +148,8 @@ def _reply_checks(found: Probe, abilities: Abilities) -> Iterator[ServerCheck]:
     if abilities.written_per_second:
         read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"
         yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
-    reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
-    reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if abilities.is_slow(QUESTION_SECONDS) else []
-    yield ServerCheck("forms", f"small: {', '.join(reasons)}; flow asks once a question" if reasons else "full")
+    small = abilities.why_small
+    yield ServerCheck("forms", f"small: {small}; flow asks once a question" if small else "full")
 
 
 def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
