@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from storage.records.documents import EmbedderIdentity, Vectors
@@ -38,7 +39,7 @@ class _Vectors(BaseModel):
     data: list[_Vector]
 
 
-def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[list[float]]:
+def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors]:
     """Return the vector of each text, in the order of the texts, of any length and not yet looked into.
 
     Raises EmbeddingError where the reply is not the protocol, is of another model, or does not answer text by text, in their
@@ -60,7 +61,7 @@ def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[list[fl
     if places != list(range(texts)):
         order = f"{len(places)} vectors for {texts} texts, in the order {_short(places)}, not in that of the texts"
         raise EmbeddingError(f"{source} gave {order}; nothing was stored: use another server")
-    return [entry.embedding for entry in reply.data]
+    return [np.asarray(entry.embedding) for entry in reply.data]
 
 
 def _short(value: object) -> str:
@@ -85,7 +86,7 @@ class EmbeddingService:
         """Return the model that the server has for us; raise EmbeddingError, within its deadline, where it has none."""
         return on_the_loop(self._served_model()).result()
 
-    def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[list[float]]:
+    def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[Vectors]:
         """Return the vector of each text as it came; a text that is too long for the model is cut.
 
         Blocks this thread, for at most `seconds`. Raises EmbeddingError where a vector cannot be had, StoppedError where the user
@@ -199,7 +200,7 @@ class ServedEmbedder:
         """Embed a question; raise EmbeddingError once that takes longer than a user would wait."""
         return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
 
-    def _unit(self, rows: Sequence[list[float]]) -> Vectors:
+    def _unit(self, rows: Sequence[Vectors]) -> Vectors:
         return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)
 
 
