@@ -180,8 +180,6 @@ def by_model(monkeypatch, server, named=True):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
     if named:
         monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
-    else:
-        monkeypatch.delenv("FLOWREADER_CHAT_MODEL", raising=False)
     return AskRequest(questions=(COAST,), corpus="small", settings=model_settings())
 
 

@@ -12,12 +12,10 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.locations import artifacts_folder, calls_folder
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
-from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache, questions_owner
 from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribed
 from tasks.models.chat import stream
 from tasks.prompts.prompt import load_prompt
-from tasks.reading.model_calls import ModelContext
 from tests.asking_worlds import Passage, answer_at, at_context, lasting, run_of, written
 from tests.library import alone
 from tests.scripted_answers import (
@@ -229,7 +227,6 @@ def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home)
 
 
 ANSWER = "It is 20 metres\u00a0deep \x1b[31mat\n\u202elow tide."
-LASTING = ("purpose", "item", "key", "prompt_hash", "input_tokens", "output_tokens", "attempts", "outcome", "error")
 CLEANED = "It is 20 metres deep [31mat low tide."
 
 
@@ -244,22 +241,18 @@ def looks_always(home, monkeypatch):
 
 
 def heard_at(location, name, reader):
-    """Ask of a document of the world; return the answer, what was heard, and what is kept of the run and its replies."""
+    """Ask of a document of the world; return the answer and what was heard."""
     heard = []
-    with at_context(location) as context, subscribed(heard.append):
-        of_one = replace(context, scope=alone(name))
-        with read_by(of_one, reader, piece_length=5) as (place, _server):
-            answer = answer_at(place, QUESTION)
-    run = run_of(location)
-    calls = [entry for entry in run.of(EntryKind.CALL) if entry["answer_id"] == answer.answer_id]
-    steps = [(step.step, step.outputs, step.error) for step in run.steps() if step.subject == answer.answer_id]
-    lineage = steps, sorted(([entry[name] for name in LASTING] for entry in calls), key=str)
-    kept = {path.name: path.read_bytes() for path in calls_folder().rglob("*") if path.is_file()}
-    return answer, heard, (lineage, kept)
+    with (
+        at_context(location) as context,
+        subscribed(heard.append),
+        read_by(replace(context, scope=alone(name)), reader, piece_length=5) as (place, _server),
+    ):
+        return answer_at(place, QUESTION), heard
 
 
 def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, looks_always):
-    answer, heard, _ = heard_at(location, "pools", Reader(DEPTHS, instead={"WholeAnswer": wordy}))
+    answer, heard = heard_at(location, "pools", Reader(DEPTHS, instead={"WholeAnswer": wordy}))
     (began,) = [event for event in heard if isinstance(event, QuestionBegan)]
     followed = [event for event in heard if isinstance(event, Followed)]
     assert {event.answer for event in followed} == {began.answer} == {answer.answer_id}
@@ -286,17 +279,3 @@ def test_rules_find_pages_and_draft_nothing(location, looks_always):
         answer_at(context, QUESTION)
     assert next(event.words for event in heard if isinstance(event, Followed)).startswith("found ")
     assert not any(isinstance(event, DraftGrown) for event in heard)
-
-
-def test_answer_calls_and_replies_are_the_same_with_a_draft_and_without(location, looks_always, tmp_path, monkeypatch):
-    reader = Reader(DEPTHS, instead={"WholeAnswer": wordy})
-    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "with"))
-    answer, heard, left = heard_at(location, "pools", reader)
-    call = ModelContext.call
-    monkeypatch.setattr(ModelContext, "call", lambda *given, **more: call(*given, **{**more, "draft": ""}))
-    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "without"))
-    plain, plainly_heard, plainly_left = heard_at(location, "pools", reader)
-    assert any(isinstance(event, DraftGrown) for event in heard) > any(isinstance(event, DraftGrown) for event in plainly_heard)
-    assert lasting(answer) == lasting(plain) and left[0] == plainly_left[0]
-    assert left[1].keys() == plainly_left[1].keys() and left[1]
-    assert all(sorted(data.splitlines()) == sorted(plainly_left[1][name].splitlines()) for name, data in left[1].items())

@@ -255,8 +255,7 @@ def test_signs_of_a_terminal_and_lines_in_an_answer_are_taken_out(context):
     assert answer.answer == "20 [31m metres"
 
 
-def test_without_a_server_to_name_nothing_is_begun(home, monkeypatch):
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
+def test_without_a_server_to_name_nothing_is_begun(home):
     request = AskRequest(questions=("?",), corpus="never made", settings=model_settings())
     with pytest.raises(EndpointError, match="FLOWREADER_CHAT_BASE_URL is not set; set it to something like"):
         asyncio.run(collected(ask(request)))

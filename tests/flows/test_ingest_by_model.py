@@ -20,7 +20,7 @@ from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.request import EvolveRequest, IngestRequest, look, survey
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
-from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.settings.ask import AllSettings, load_settings
@@ -199,7 +199,7 @@ def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, serv
 
     server.misbehave = leaves
     by_method(monkeypatch, METHOD | {"models.retries.lost_until_end": 1})
-    with pytest.raises(ChatServerDownError, match="what is done is kept"):
+    with pytest.raises(ChatEndedError, match="what is done is kept"):
         read(folder)
     assert 0 < sum(kept().values()) <= 4
     before, server.misbehave = sum(kept().values()), lambda _request: None

@@ -14,7 +14,6 @@ from tests.torture.lab import sampled
 pytestmark = pytest.mark.torture
 
 STORIES = range(500)
-WAYS = [how for how in Misbehaviour if how is not Misbehaviour.HUGE]
 SECONDS, GRACE = 4.0, 15.0
 WORLD = (DOCUMENT,)
 
@@ -23,7 +22,7 @@ WORLD = (DOCUMENT,)
 def test_a_question_ends_within_its_bound_and_its_time_with_nothing_uncited(location, home, tell, seed):
     dice = random.Random(seed)
     reader, forms = dice.choice(FOUR), dice.choice(["full", "small"])
-    shares = {how: dice.choice([0.05, 0.2, 0.5]) / 2 for how in dice.sample(WAYS, 2)}
+    shares = {how: dice.choice([0.05, 0.2, 0.5]) / 2 for how in dice.sample(list(Misbehaviour), 2)}
     settings = model_settings(seconds=SECONDS, reading={"model": {"forms": forms}})
     small = {
         "ShortTurn": '"crew"',

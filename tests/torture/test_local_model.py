@@ -106,6 +106,6 @@ def test_a_small_model_is_found_to_read_little_and_to_see_nothing(home, tmp_path
         with open_chat(server, ModelSettings(), cache=CallCache(tmp_path)) as model:
             assert model.abilities.short and not model.abilities.sees and model.abilities.written_per_second > 0
     found = {check.check: check.found for check in checkup.checks}
-    assert found["context"] == "8,192 tokens" and found["picture"].startswith("none is taken")
+    assert found["model"].endswith("reads 8,192 tokens") and found["picture"].startswith("none is taken")
     assert found["structured output"] == "a reply has the form that was asked for"
     assert found["forms"].startswith("small: full ones need 16,384 tokens of context")

@@ -32,7 +32,6 @@ QUESTIONS_MORE = 57
 def call(home, monkeypatch, capsys, tmp_path):
     """Run `evaluate` in this process, in a home without any corpus; return what it wrote to either stream."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
 
     def run(*arguments, code=0):
         assert main(["evaluate", *map(str, arguments)]) == code

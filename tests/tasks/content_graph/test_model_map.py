@@ -10,7 +10,7 @@ from tasks.content_graph.asking import ask_in_groups
 from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.errors import ChatEndedError, InvalidReplyError, Outcome
+from tasks.models.chat.errors import ChatEndedError, Outcome
 from tasks.settings.ingest import AnalysisSettings
 from tests.chat_server import Misbehaviour
 from tests.scripted_reader import pieces_of, reads_well
@@ -114,7 +114,7 @@ def test_a_reply_of_no_use_leaves_what_rules_gave_and_costs_only_itself(tmp_path
         return {"p5", "s12"} & pieces_of(request.prompt).keys()
 
     found, errors, _ = summed_up(tmp_path, reply)
-    assert set(errors) == {4, 20 + 11} and all(isinstance(error, InvalidReplyError) for error in errors.values())
+    assert set(errors) == {4, 20 + 11} and {error.outcome for error in errors.values()} == {Outcome.INVALID}
     assert (found["p5"], found["s12"]) == ("By rules, 5", "")
     assert found["s4"].split()[-1] == "Detail", "of a section without a summary its title is shown"
     assert sum(summary.startswith("It holds") for summary in found.values()) == 19 + 12 - 2
@@ -197,7 +197,7 @@ def test_one_thing_that_always_fails_costs_only_itself(tmp_path):
 
     with model(tmp_path, add, misbehave=misbehave) as (_, chat):
         replies, done = ask(chat, [list(range(1, 5)), list(range(5, 13))])
-    assert list(replies.errors) == [5] and isinstance(replies.errors[5], InvalidReplyError)
+    assert list(replies.errors) == [5] and replies.errors[5].outcome is Outcome.INVALID
     assert str(replies.errors[5]).startswith("things [5]")
     assert sorted(thing for group, _ in replies.values for thing in group) == [1, 2, 3, 4, *range(6, 13)]
     assert done == 12

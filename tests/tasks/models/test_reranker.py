@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model, open_reranker
+from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model
 from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 QUESTION, PASSAGES = "wind and tide", ["a blade", "the wind", "tide\udcff", "", "wind and tide and blade"]
@@ -56,10 +56,6 @@ def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started)
     question = np.asarray(model.encode_query(["wind"])[0])
     sums = [(question @ np.asarray(tokens).T).max(axis=1).sum() for tokens in model.encode_document(["blade", "wind", "crane"])]
     assert started(rerankers / LATE).order("wind", ["blade", "wind", "crane"]).tolist() == np.argsort(sums)[::-1].tolist()
-
-
-def test_a_reranker_is_opened_once(rerankers):
-    assert open_reranker(str(rerankers / CROSS)) is open_reranker(str(rerankers / CROSS))
 
 
 def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
