@@ -10,8 +10,7 @@ from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import EdgeKind
 from tasks.algorithms.graphs.communities import context_of
-from tasks.algorithms.graphs.graph_query import GraphIndex, run_query
-from tasks.algorithms.graphs.query_form import Condition, GraphQuery, QueryError
+from tasks.algorithms.graphs.graph_query import Condition, GraphIndex, GraphQuery, QueryError, run_query
 from tasks.algorithms.questions.kinds import asked_elements, collects, counted_noun
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
@@ -95,15 +94,15 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
     for kind in sorted(asked_elements(question)):
         of_kind = Condition("kind", "is", kind)
         if not noun or asked_elements(noun):
-            yield GraphQuery((of_kind,), order="score")
+            yield GraphQuery((of_kind,), best_first=True)
         else:
-            yield from (GraphQuery((of_kind, Condition(field, "has", noun)), order="score") for field in NARROWED_BY)
+            yield from (GraphQuery((of_kind, Condition(field, "has", noun)), best_first=True) for field in NARROWED_BY)
 
 
 def in_words(query: GraphQuery) -> str:
     """Return "kind is table and caption has dams, then captioned"."""
     where = " and ".join(f"{one.field} {one.op} {one.value}" for one in query.where)
-    return ", then ".join([where, *(walk.edge for walk in query.walk)])
+    return f"{where}, then {query.edge}" if query.edge else where
 
 
 def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:

@@ -11,8 +11,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.graphs.graph_query import run_query
-from tasks.algorithms.graphs.query_form import MOST_SHOWN, Condition, GraphQuery, QueryError, Walk
+from tasks.algorithms.graphs.graph_query import MOST_SHOWN, Condition, GraphQuery, QueryError, run_query
 from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
@@ -192,8 +191,7 @@ def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScor
 def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
     return GraphQuery(
         where=tuple(Condition(one.field, one.op, model_words(one.value)) for one in turn.where),
-        walk=(Walk(turn.edge),) if turn.edge else (),
-        with_start=bool(turn.edge),
+        edge=turn.edge,
         limit=min(context.settings.agent.context_nodes, MOST_SHOWN),
     )
 
