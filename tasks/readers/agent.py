@@ -16,8 +16,7 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
 from tasks.readers.pages import Pages, counted, equal_paths
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way, places_of
+from tasks.routing.way import ChosenPath, Way, places_of
 
 ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]
 """Arcs between parts of one thing: who keeps one part keeps the other, whatever stands there."""

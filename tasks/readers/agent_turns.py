@@ -19,7 +19,7 @@ from tasks.prompts.prompt import Piece
 from tasks.readers.agent import Kept, around, in_words, near_best, traced
 from tasks.readers.forms import ShortTurn, Turn, model_words
 from tasks.readers.graph_indexes import index_of
-from tasks.readers.node_lines import node_lines
+from tasks.readers.pages import node_lines
 from tasks.readers.whole_documents import ranked_documents
 from tasks.routing.way import Way
 

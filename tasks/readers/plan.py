@@ -27,8 +27,7 @@ from tasks.readers.plan_model import first_plan, mended_plan, missing_of
 from tasks.reading.paths import with_one_text
 from tasks.reading.rules import listed
 from tasks.reading.synthesis import Evidence
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way, places_of
+from tasks.routing.way import ChosenPath, Way, places_of
 from tasks.settings.ask import AskSettings
 
 

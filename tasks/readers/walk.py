@@ -10,8 +10,18 @@ from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import Vectors
 from tasks.algorithms.arrays import BoolArray, FloatArray, page_means, snap_fine
-from tasks.algorithms.graphs.beam_walk import HIGHEST, LOWEST, Beam, begin, go_on, pages_to_read, scores_of
-from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
+from tasks.algorithms.graphs.beam_walk import (
+    HIGHEST,
+    LOWEST,
+    Beam,
+    begin,
+    following_pages,
+    go_on,
+    linked_pages,
+    pages_to_read,
+    scores_of,
+    similar_pages,
+)
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
 from tasks.algorithms.scores import dense_relevance
 from tasks.asking.calls import call_book
@@ -22,8 +32,7 @@ from tasks.prompts.prompt import Piece, cut
 from tasks.readers.forms import RatedPage, ShortRating
 from tasks.readers.page_pictures import page_images
 from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way
+from tasks.routing.way import ChosenPath, Way
 
 RATING = "rate_page"
 """The prompt by which a model rates a page, unless it is a small one."""

@@ -42,7 +42,7 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
-from tasks.algorithms.sharing import fair_shares, group_in_order, halves
+from tasks.algorithms.sharing import fair_shares, group_in_order
 from tests.tasks.algorithms.flow_worlds import network, unit_or_zero
 
 
@@ -243,8 +243,3 @@ def test_every_item_is_in_one_group_none_is_too_large_and_no_two_neighbours_coul
 
     assert all(group and fits(group) for group in groups)
     assert not any(fits([*one, other[0]]) for one, other in pairwise(groups))
-
-
-def test_halves_part_a_group_and_keep_its_order():
-    assert halves([4, 5, 9]) == [[4], [5, 9]]
-    assert halves([4, 5]) == [[4], [5]]

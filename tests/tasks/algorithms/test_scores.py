@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import best_of_pages
-from tasks.algorithms.rank_fusion import fuse_rankings
+from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardised, with_second_opinion
 from tasks.algorithms.scores import (
     EPSILON,
     blended_relevance,
@@ -23,7 +23,6 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
-from tasks.algorithms.second_opinion import best_pages, standardised, with_second_opinion
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), elements=st.integers(-3, 3))).map(unit_or_zero)

@@ -20,8 +20,8 @@ from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.reading.answer import citation, gathered, record, usage
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, Findings, gate_report, places_of, ranked_pages, synthesize
-from tasks.routing.paths import ChosenPath
 from tasks.routing.sizes import Sized
+from tasks.routing.way import ChosenPath
 from tests.asking_worlds import Passage, asked, at_context, candidates_of, ordinals_of, published, run_of, written
 from tests.library import NOTE
 from tests.storage.worlds import document_id

@@ -15,8 +15,8 @@ from tasks.asking.question import scope_weights
 from tasks.asking.records import PathReading, Quote
 from tasks.asking.weights import model_of, shipped_weights
 from tasks.routing.chains import open_pages, refine, route, routed_over
-from tasks.routing.paths import best_passages, bundled
 from tasks.routing.sizes import Sized, ranked_features, size
+from tasks.routing.way import best_passages, bundled
 from tests.asking_worlds import Passage, at_context, at_place, candidates_of, published, run_of, written
 from tests.library import alone
 from tests.storage.worlds import EMBEDDER, document_id

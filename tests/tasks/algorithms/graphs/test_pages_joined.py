@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.graphs.beam_walk import begin, go_on, pages_to_read, scores_of
-from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
+from tasks.algorithms.graphs.beam_walk import begin, following_pages, go_on, linked_pages, pages_to_read, scores_of, similar_pages
 from tasks.algorithms.graphs.readout import readout
 
 

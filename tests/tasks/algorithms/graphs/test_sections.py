@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import Section
-from tasks.algorithms.graphs.section_pages import NodeHeights, best_section_pages, locate_sections, section_heights, widened
-from tasks.algorithms.graphs.section_tree import map_document
+from tasks.algorithms.graphs.section_map import (
+    NodeHeights,
+    best_section_pages,
+    locate_sections,
+    map_document,
+    section_heights,
+    widened,
+)
 
 TREE = (("One", None), ("One one", 0), ("One one one", 1), ("One one two", 1), ("One two", 0), ("Two", None))
 """Titles and the places of their parents."""
