@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
@@ -51,7 +51,7 @@ def fenced_call(
     *,
     check: Callable[[T], str] = nothing_wrong,
     plain: bool = False,
-    **slots: str,
+    slots: Mapping[str, str],
 ) -> ChatCall[T]:
     """Return the call that shows pieces of a document inside a fence, by this prompt with its slots filled."""
     prompt, material = load_prompt(prompt_name), fence(pieces, plain=plain)

@@ -227,7 +227,7 @@ def listed_call(
     ids = tuple(piece.heading.partition(":")[0] for piece in pieces)
     listed = listing(form, "nodes", len(pieces))
     check = partial(wrong_description, ids=ids)
-    return fenced_call(document_id, item, purpose, prompt, listed, pieces, check=check, count=str(len(ids)), **slots)
+    return fenced_call(document_id, item, purpose, prompt, listed, pieces, check=check, slots={"count": str(len(ids)), **slots})
 
 
 def _body(place: int, asking: Describing) -> str:

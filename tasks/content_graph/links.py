@@ -148,9 +148,11 @@ class Judge:
             listing(NoteJudgements, "nodes", len(group)),
             pieces,
             check=lambda value: wrong_judgement(value, ids, shown),
-            words=str(self.settings.summary_words),
-            keywords=str(self.settings.keywords),
-            count=str(len(ids)),
+            slots={
+                "words": str(self.settings.summary_words),
+                "keywords": str(self.settings.keywords),
+                "count": str(len(ids)),
+            },
         )
 
     def _short_call(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> ChatCall[Relations]:
@@ -168,7 +170,7 @@ class Judge:
                 "" if len(value.relations) == count else f"there are {len(value.relations)} relations; give {count}"
             ),
             plain=True,
-            count=str(count),
+            slots={"count": str(count)},
         )
 
     def _subject(self, place: int, node: Node, candidates: Sequence[int]) -> Piece:

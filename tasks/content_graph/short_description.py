@@ -39,8 +39,7 @@ def short_call(place: int, asking: Describing) -> ChatCall[ShortDescription]:
         ShortDescription,
         pieces,
         plain=True,
-        kind=node.modality.value,
-        keywords=str(short.keywords),
+        slots={"kind": node.modality.value, "keywords": str(short.keywords)},
     )
     if place not in asking.pictures:
         return call

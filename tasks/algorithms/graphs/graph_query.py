@@ -147,10 +147,11 @@ def _passing(condition: Condition, value: Sequence[Any], index: GraphIndex) -> B
         texts = index.words[condition.field]
         counts = count_stems(texts, value)
         if op == "lacks":
-            return ~counts.any(axis=1)
-        lengths = np.bincount(texts.owners, minlength=len(texts))
-        found = counts.all(axis=1) & ((op == "has") | (counts.sum(axis=1) == lengths))
-        return ~found if op == "is_not" else found
+            return np.asarray(~counts.any(axis=1))
+        found = counts.all(axis=1)
+        if op != "has":
+            found &= counts.sum(axis=1) == np.bincount(texts.owners, minlength=len(texts))
+        return np.asarray(~found if op == "is_not" else found)
     numbers = index.columns[condition.field]
     if op in ("from", "to"):
         return np.asarray(numbers >= value[0] if op == "from" else numbers <= value[0])
