@@ -34,12 +34,13 @@ class Kept:
     def also(self, nodes: Iterable[int], way: Way) -> "Kept":
         return Kept(tuple(dict.fromkeys((*self.nodes, *nodes))), way)
 
-    def best(self, scores: NodeScores, count: int) -> list[int]:
-        """Return the best of the nodes, equal ones by place."""
-        return sorted(self.nodes, key=lambda node: (-scores.combined[node], node))[:count]
-
     def hash(self) -> Mapping[str, str]:
         return {"nodes": hash_bytes(repr(self.nodes).encode())}
+
+
+def best_first(nodes: Iterable[int], scores: NodeScores) -> list[int]:
+    """Return the nodes by falling score, equal ones by place."""
+    return sorted(nodes, key=lambda node: (-scores.combined[node], node))
 
 
 @question_step("search", Kept.hash)
@@ -52,8 +53,7 @@ def keep_searched(question: Question, graph: CandidateGraph, scores: NodeScores,
 def near_best(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> list[int]:
     """Return the best node of each page, where it comes near to the best of all."""
     settings = context.settings.agent
-    everything = Kept(tuple(range(len(graph))), Way())
-    best = on_best_pages(everything.best(scores, len(graph)), graph, settings.search_pages, each=1)
+    best = on_best_pages(best_first(range(len(graph)), scores), graph, settings.search_pages, each=1)
     return [node for node in best if scores.combined[node] >= settings.search_share * scores.combined[best[0]]]
 
 
@@ -75,7 +75,7 @@ def keep_queried(question: Question, graph: CandidateGraph, scores: NodeScores, 
     most = context.settings.agent.query_pages
     named = [node for node, name in enumerate(graph.ids) if name in scores.named]
     if named:
-        best = on_best_pages(Kept(tuple(named), Way()).best(scores, len(named)), graph, most)
+        best = on_best_pages(best_first(named, scores), graph, most)
         asked = ", ".join(str(place) for place in question.places)
         kept = kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
     if queries := tuple(element_queries(question.text)):
@@ -120,7 +120,7 @@ def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores,
     """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
     settings, before = context.settings.agent, kept.way.last
     least = settings.context_share * scores.combined.max(initial=0.0)
-    for node in kept.best(scores, settings.context_seeds):
+    for node in best_first(kept.nodes, scores)[: settings.context_seeds]:
         near, more = around(node, graph, context)
         whole = _one_thing_with(node, graph)
         new = [other for other in near if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
@@ -155,7 +155,7 @@ def take_kept(
     _question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
     """Read what was kept of the best documents, of each in reading order."""
-    ranked, ordinals = kept.best(scores, len(kept.nodes)), ordinals_in(graph, context)
+    ranked, ordinals = best_first(kept.nodes, scores), ordinals_in(graph, context)
     documents = list(dict.fromkeys(graph.documents[ranked].tolist()))[: context.settings.agent.paths]
     ordered = sorted(kept.nodes, key=lambda node: ordinals[node])
     groups = [[node for node in ordered if graph.documents[node] == document] for document in documents]
