@@ -73,7 +73,7 @@ class ScopeWeights(Record):
 class Weights(Record):
     """Weights for questions of one document, and of many at once."""
 
-    version: Literal[1] = 1
+    version: Literal[1]
     fitted: Provenance
     document: ScopeWeights
     corpus: ScopeWeights

@@ -82,7 +82,7 @@ def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
     )
-    return Weights(fitted=provenance, document=document, corpus=corpus)
+    return Weights(version=1, fitted=provenance, document=document, corpus=corpus)
 
 
 def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWeights:

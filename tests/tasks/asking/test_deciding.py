@@ -172,6 +172,7 @@ def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
     ("keys", "value", "words"),
     [
         (["version"], 2, "is damaged: version '2': input should be 1"),
+        (["version"], None, "is damaged: version 'None': input should be 1"),
         (["document", "bias"], float("nan"), "is damaged: document.bias 'nan': input should be a finite number"),
         (["corpus", "weights", 0], float("inf"), "is damaged: corpus.weights.0 'inf'"),
         (["document", "weights"], [0.5], "is damaged: document.weights"),
