@@ -13,7 +13,7 @@ from tasks.algorithms.flow.sizes import WEIGHED_PAGES
 from tasks.algorithms.metrics.bootstrap import resampled_interval
 from tasks.algorithms.probability import FitError, Logistic, brier_score, calibration_error
 from tasks.asking.deciding import code_identity
-from tasks.asking.weights import VERSION, Provenance, ScopeWeights, Weights
+from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
 from tasks.evaluation.fitting import (
     FOLDS,
@@ -82,7 +82,7 @@ def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
     )
-    return Weights(version=VERSION, fitted=provenance, document=document, corpus=corpus)
+    return Weights(version=1, fitted=provenance, document=document, corpus=corpus)
 
 
 def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWeights:

@@ -10,7 +10,7 @@ import pytest
 
 from storage.graph.search import Scope
 from storage.records.documents import NodeKind
-from tasks.algorithms.graphs.query_form import EDGES
+from tasks.algorithms.graphs.graph_query import EDGES
 from tests.asking_worlds import Passage, answer_at, at_context, published, run_of, written
 from tests.chat_server import Misbehaviour
 from tests.flows.readers.lengths import ALL_FORMS, BOUNDS, DOCUMENT, FACTS, FOUR, QUESTION, everything, step, turn
