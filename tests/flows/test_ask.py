@@ -65,7 +65,7 @@ def test_another_process_with_other_hashes_says_the_same_and_loads_no_prefect(as
     code = (
         "import sys, json\nfrom flows.cli.main import main\n"
         f"code = main(['ask', {COAST!r}, '--corpus', 'small', '--json', '--fresh'])\n"
-        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'tasks.models.chat.model'}\n"
+        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'polars', 'tasks.models.chat.model'}\n"
         "print(json.dumps(sorted(heavy & sys.modules.keys())))\n"
         "sys.exit(code)"
     )

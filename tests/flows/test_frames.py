@@ -115,8 +115,3 @@ def test_the_lines_of_the_readme_run(whole_world, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "annual_report.pdf" in done.stdout and "184.6" in done.stdout and "evidence" in done.stdout
-
-
-def test_a_question_from_the_command_line_loads_no_frames():
-    loaded = "import flows.cli.main, flows.cli.ask_commands, flows.ask, sys; print('polars' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "False\n"
