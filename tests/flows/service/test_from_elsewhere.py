@@ -8,7 +8,7 @@ from flows.ask_deployed import answers_of
 from flows.cli.main import main
 from tasks.asking.request import AskRequest, QuestionError
 from tasks.models.process import ROOT
-from tests.flows.service.test_app import ASK, WEIGHT, client, error
+from tests.flows.service.worlds import ASK, ASKED, client, error
 
 
 @pytest.mark.parametrize("name", ["weights", "rerank"])
@@ -17,7 +17,7 @@ def test_no_setting_of_a_question_from_elsewhere_names_a_file_and_all_are_refuse
     (tmp_path / "file").write_text("{}")
     said = []
     for value in ("/etc/shadow", str(tmp_path / "none"), str(tmp_path / "folder"), str(tmp_path / "file")):
-        asked = WEIGHT["json"] | {"settings": {name: value}}
+        asked = ASKED | {"settings": {name: value}}
         replies = [client().post(path, json=asked) for path in (ASK, "/ask", "/ask/stream")]
         replies.append(client().post("/v1/chat/completions", json=in_messages(asked)))
         said += [str(reply.json()["error"]) for reply in replies if reply.status_code == 400]
@@ -34,9 +34,9 @@ def test_no_setting_of_a_question_from_elsewhere_names_a_file_and_all_are_refuse
 def test_the_services_own_settings_name_the_weights_that_its_answers_go_by(own_home, tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text("[ask]\nweights = 'weights.json'\n")
     monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(tmp_path / "own.toml"))
-    assert "weights.json" in error(client().post(ASK, **WEIGHT), 400)["what"]
+    assert "weights.json" in error(client().post(ASK, json=ASKED), 400)["what"]
     (tmp_path / "weights.json").write_bytes((ROOT / "tasks" / "asking" / "weights.json").read_bytes())
-    (answer,) = client().post(ASK, **WEIGHT).json()["answers"]
+    (answer,) = client().post(ASK, json=ASKED).json()["answers"]
     assert answer["citations"]
 
 
@@ -47,7 +47,7 @@ def in_messages(asked):
 
 def test_no_page_of_another_may_frame_what_is_served(own_home):
     door = client()
-    (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
+    (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     for path in (
         f"/answers/{answer['answer_id']}/report?corpus=small",
         f"/api/v1/corpora/small/answers/{answer['answer_id']}/report",

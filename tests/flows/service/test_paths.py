@@ -8,7 +8,7 @@ import pytest
 from flows.service.paths import from_root, roots_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home, uploads_folder
-from tests.flows.service.test_app import ASK, WEIGHT, client
+from tests.flows.service.worlds import ASK, ASKED, client
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_path_below_a_root_begins_with_its_name_and_an_upload_is_its_name(fold
 
 def test_no_reply_and_no_error_says_where_anything_lies(folder):
     door = client()
-    (answer,) = door.post(ASK, json=WEIGHT["json"]).json()["answers"]
+    (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     document, answered = answer["citations"][0]["document"]["id"], answer["answer_id"]
     own, api = "?corpus=small", "/api/v1/corpora"
     shown = [
