@@ -13,9 +13,7 @@ from tests.asking_worlds import COAST, answers_kept
 from tests.chat_server import Misbehaviour, chat_server
 from tests.local_models import write_gguf
 from tests.program import flowreader
-from tests.scripted_answers import (
-    Reader,
-)
+from tests.scripted_answers import Reader
 from tests.waiting import wait_until
 
 
