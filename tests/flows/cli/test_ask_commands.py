@@ -150,13 +150,6 @@ def test_a_name_with_a_semicolon_stays_whole_in_what_is_wrong(call, arguments):
     assert "a; b.pdf" in error["what"] and error["value"].endswith("a; b.pdf") and error["remedy"][:1] not in ("", "b")
 
 
-def test_a_bad_line_of_a_batch_is_named_before_anything_is_asked(call, tmp_path):
-    path, before = tmp_path / "questions.jsonl", runs()
-    path.write_text(f'{{"question": "{COAST}"}}\n{{"text": "what?"}}\n')
-    (error,) = told(call, "ask", "--batch", path, code=2)
-    assert "line 2" in error["error"]["what"] and "question" in error["error"]["remedy"] and runs() == before
-
-
 def test_a_batch_is_read_from_standard_input_and_its_comments_are_not_asked(asked_home):
     batch = f"# two questions\n\n{COAST}\n{TORQUE}\n"
     done = flowreader("ask", "--batch", "-", "--corpus", "small", "--json", home=asked_home, check=0, input=batch)
