@@ -19,7 +19,7 @@ from flows.ask import ask
 from flows.ask_deployed import ask_pages, asked_here, still_shown
 from flows.display.output import RefusedError
 from flows.service.app import web_app
-from flows.service.intake import AT_A_TIME, Intake
+from flows.service.intake import AT_A_TIME, Intake, Unmade
 from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
 from tasks.watching.json_log import logging_to
@@ -117,6 +117,28 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(o
         with pytest.raises(RefusedError, match="the service ends"):
             await asyncio.wait_for(asking, 30)
 
+    asyncio.run(world())
+
+
+def test_answers_in_a_row_have_the_page_of_their_corpus_renewed_once(home, monkeypatch):
+    made = []
+
+    async def page_of(one):
+        made.append(getattr(one, "name", one))
+
+    async def world():
+        service = intake()
+        monkeypatch.setattr(service, "_make_pages", page_of)
+        service.unmade.extend(Unmade("small", name, [], None) for name in ("How deep?", "How high?"))
+        service.answered.set()
+        making = asyncio.create_task(service.make_pages())
+        while len(made) < 3:
+            await asyncio.sleep(0.01)
+        making.cancel()
+        assert made == ["How deep?", "How high?", "small"] and not service.unmade
+
+    monkeypatch.setattr("flows.service.intake.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("flows.service.intake.renew_corpus_page", page_of)
     asyncio.run(world())
 
 
