@@ -12,49 +12,12 @@ from storage.object_client import StoreError
 from storage.object_copies import copies_unused
 from tasks.ingest.request import IngestRequest
 from tasks.progress import forget_stop, request_stop
-from tests.object_server import SECRET
 from tests.program import flowreader, said
-from tests.tasks.finding.test_object_mirror import copies, found
+from tests.tasks.finding.test_object_mirror import found
 
 
 def page(words):
     return f"<h1>Tides</h1><p>{words}</p>".encode()
-
-
-@pytest.fixture
-def read_in(store, home):
-    """A home into which two pages of the store were read."""
-    store.put("in/tides.html", page("The tide turns twice a day and never asks why."))
-    store.put("in/moon.html", page("The moon pulls at the sea and the sea follows slowly."))
-    store.first = said("ingest", store.address("in/"), home=home)
-    return home
-
-
-@pytest.mark.torture
-def test_new_changed_and_vanished_objects_are_seen_by_the_next_ingest(store, read_in):
-    assert {document["name"] for document in store.first["documents"]} == {"tides.html", "moon.html"}
-    shown = said("documents", "show", "tides.html", home=read_in)
-    assert shown["paths"] == [store.address("in/tides.html")]
-    assert sorted(store.fetched) == ["in/moon.html", "in/tides.html"], "a run looks twice and fetches once"
-    runs = set((read_in / "corpora" / "default" / "runs").iterdir())
-    store.requests.clear()
-    assert said("ingest", store.address("in/"), home=read_in) == store.first
-    assert store.requests == [("GET", "")] and set((read_in / "corpora" / "default" / "runs").iterdir()) == runs
-    store.put("in/tides.html", page("The tide turns twice a day, and now we know why."))
-    store.put("in/sand.html", page("The sand lies where the sea left it."))
-    store.delete("in/moon.html")
-    store.requests.clear()
-    after = said("ingest", store.address("in/"), home=read_in)
-    assert sorted(store.fetched) == ["in/sand.html", "in/tides.html"]
-    assert {document["name"] for document in after["documents"]} == {"tides.html", "sand.html", "moon.html"}
-    assert [item["path"] for item in after["skipped"]] == [store.address("in/moon.html")]
-    assert "gone; its document is kept until `flowreader documents remove" in after["skipped"][0]["reason"]
-    assert said("documents", "show", "tides.html", home=read_in)["id"] != shown["id"]
-    words = b"".join(path.read_bytes() for path in read_in.rglob("*.jsonl"))
-    assert store.address("in/").encode() in words and b"/mirrors/" not in words and SECRET.encode() not in words
-    assert len(copies()) == 3
-    said("corpora", "remove", "default", home=read_in)
-    assert copies() == []
 
 
 def test_a_store_that_cannot_be_read_is_one_error_and_no_corpus_is_made(store, home):

@@ -129,16 +129,6 @@ def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictur
     assert page.startswith("# Evaluation of retrieval: reports\n") and "| recall@5 (%) | 75.0 (75.0-75.0)" in page
 
 
-def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):
-    printed = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
-    (change,) = printed["changes"]
-    assert (change["before"], change["after"], change["difference"], change["beyond_luck"]) == (0.5, 0.75, 0.25, True)
-    assert printed["differs"] == [{"name": "routing.demand", "before": "6.0", "after": "7.0"}]
-    shown = call("compare", EARLY[:8], LATE[:8]).out
-    assert "more than luck" in shown and "routing.demand: 6.0 -> 7.0" in shown and "+25.0" in shown
-    assert "1 of 1 metrics are the same" in call("compare", LATE[:8], LATE[:8]).out
-
-
 def asked_so_far():
     return [line for path in corpus_location("small").evaluations.glob("*.asked") for line in path.read_bytes().splitlines()]
 

@@ -13,7 +13,7 @@ import pytest
 from deployments.children import descendants
 from tests.kept_worlds import give_prefect_data
 from tests.listening import free_port
-from tests.program import CORPUS, process
+from tests.program import CORPUS
 from tests.session_server import session_server
 from tests.waiting import wait_until
 
@@ -54,8 +54,3 @@ def test_it_says_where_its_page_is_declares_ask_and_ends_with_ctrl_c_and_all_its
         assert running.wait(20) == 0, (tmp_path / "errors").read_text()
         wait_until(lambda: not any(Path(f"/proc/{each}").exists() for each in below), 20, lambda: below)
     assert (tmp_path / "errors").read_text() == ""
-
-
-def test_an_address_that_is_none_is_refused_at_once(home):
-    done = process("serve", "--address", "here", home=home, check=2)
-    assert "'here' is no HOST:PORT" in done.stderr and "4280" in done.stderr
