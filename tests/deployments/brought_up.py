@@ -16,7 +16,6 @@ from tests.listening import free_port
 from tests.program import CORPUS
 from tests.waiting import wait_until
 
-TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 BUSY_SECONDS = 120.0
 READY_SECONDS, RUN_SECONDS = 150.0, 180.0
 
