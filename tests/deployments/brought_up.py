@@ -95,11 +95,9 @@ def brought_up(home, log, **more):
         )
     up = Up(process, environment, log)
     try:
-        deadline = time.monotonic() + READY_SECONDS
         # The last line of the start's message: the UI of a server of its own, the API of another's.
-        while "\nPrefect's " not in up.said():
-            assert process.poll() is None and time.monotonic() < deadline, up.said()
-            time.sleep(0.1)
+        wait_until(lambda: "\nPrefect's " in up.said() or process.poll() is not None, READY_SECONDS, up.said)
+        assert process.poll() is None, up.said()
         yield up
     finally:
         if process.poll() is None:

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -40,6 +39,7 @@ from tests.asking_worlds import (
     written,
 )
 from tests.storage import worlds
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
 
@@ -212,7 +212,7 @@ def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_
                 answers.append(answer)
                 if len(answers) == 1:
                     writer.start()
-                    await asyncio.to_thread(_wait_for, lambda: len(done) >= 2)
+                    await asyncio.to_thread(wait_until, lambda: len(done) >= 2)
         return answers
 
     writer = threading.Thread(target=publish_on_and_on, args=(embedder_of("small"),))
@@ -224,13 +224,6 @@ def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_
     assert [lasting(answer) for answer in during] == alone
     after = answer_to(COAST)
     assert after.snapshot > during[0].snapshot and "strategy.pptx" not in {page.document.name for page in after.pages}
-
-
-def _wait_for(happened, seconds=60.0):
-    until = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_threads_ask_at_once_and_say_the_same():
