@@ -142,6 +142,24 @@ def in_asked_home(asked_home, monkeypatch):
     monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
 
 
+@pytest.fixture(scope="module")
+def service_home(asked_home):
+    """The module's home as that of this process for the whole module; Prefect's server is that of the session."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FLOWREADER_HOME", str(asked_home))
+        environment.setenv("PREFECT_API_URL", session_server.session_server())
+        yield asked_home
+
+
+@pytest.fixture(scope="module")
+def service(service_home):
+    """The address of the query service, on a real socket, with the corpus `small`."""
+    from tests.flows.service.worlds import served
+
+    with served() as (address, _intake):
+        yield address
+
+
 @pytest.fixture
 def own_home(library, tmp_path, monkeypatch):
     """A home of this process with the corpus `small`, which the test may change."""

@@ -230,16 +230,6 @@ def test_what_the_model_declines_is_noted_and_not_asked_again(folder, server):
     assert again.record.notes == outcome.record.notes, "the note is remembered with the graph"
 
 
-def test_too_many_failures_fail_the_document_and_the_next_time_it_is_whole(folder, server):
-    server.misbehave = lambda _request: Misbehaviour.PROSE
-    (outcome,) = read(folder)
-    assert outcome.record.state is DocumentState.FAILED and outcome.record.attempt == ""
-    assert "got no usable reply from the model" in outcome.record.reason and "next ingest" in outcome.record.reason
-    server.misbehave = lambda _request: None
-    (mended,) = read(folder, published=[outcome.record])
-    assert mended.record.state is DocumentState.READY
-
-
 def test_a_document_of_which_nothing_is_kept_is_not_made_anew_and_stays_as_it_is(folder, server, home):
     (outcome,) = read(folder)
     before = replace(outcome.record, version="0" * 64)

@@ -168,17 +168,17 @@ class World(NamedTuple):
 
 
 @contextmanager
-def squares_and_letter(folder: Path):
-    """The world: a square on each page, printed iii, and two elements more; a table, a figure, a text, a lost figure."""
+def squares_and_letter(folder: Path, *, more: tuple[str, ...] = ("square 2", "square 3"), letter_name: str = "letter.docx"):
+    """The world: a square on each page, printed iii, and elements that say `more`; a table, a figure, a text, a lost figure."""
     path = squares_pdf(folder / "squares.pdf")
     buffer = io.BytesIO()
     Image.linear_gradient("L").save(buffer, "PNG")
     crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
-    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
+    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, letter_name, media_type=DOCX, pages=1)
     squares = (
         a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
         a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
-        *(a_node(paper.id, place, f"square {place}") for place in (2, 3)),
+        *(a_node(paper.id, place, words) for place, words in enumerate(more, 2)),
     )
     parts = (
         replace(a_table(LETTER, 0, box=None), picture=crop),
