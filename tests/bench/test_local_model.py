@@ -33,6 +33,7 @@ def measured(own_home, tmp_path, monkeypatch):
     return {figure.what: figure.value for figure in figures}, {one["question"]: one for one in found["questions"]}
 
 
+@pytest.mark.torture
 def test_a_dataset_is_asked_three_ways_and_counted(measured):
     figures, found = measured
     assert figures["calls without a usable reply"] == 25.0

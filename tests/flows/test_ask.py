@@ -193,6 +193,7 @@ def another(name, dimension=384):
     return worlds.graph(name, dimension=dimension)
 
 
+@pytest.mark.torture
 def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_and_remove(own_home):
     location = corpus_location("small")
     alone = [lasting(answer) for answer in answers_to(COAST, WEIGHT, COAST)]

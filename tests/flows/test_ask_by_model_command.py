@@ -75,6 +75,7 @@ program()
 """The command line, whose local model loads for a minute."""
 
 
+@pytest.mark.torture
 def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(write_gguf(tmp_path / "large.gguf")))
     command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]

@@ -60,6 +60,7 @@ def test_nothing_of_a_server_that_errs_is_stored_and_the_same_command_goes_on_wi
     assert "nothing is wrong" in healthy.stdout
 
 
+@pytest.mark.torture
 def test_a_model_of_another_dimension_makes_a_corpus_of_its_own(home, monkeypatch, tmp_path):
     monkeypatch.setenv("FLOWREADER_EMBED_MODEL", str(write_tiny_bert(tmp_path / "tiny-bert", seed=1)))
     document = CORPUS / "budget.xlsx"
@@ -87,6 +88,7 @@ def settings(tmp_path):
     return write
 
 
+@pytest.mark.torture
 def test_a_folder_names_the_second_embedder_of_a_new_corpus(home, settings, tmp_path):
     folder = write_tiny_bert(tmp_path / "tiny-bert", seed=11)
     document, other = CORPUS / "budget.xlsx", CORPUS / "product_page.html"

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.documents import EdgeKind
@@ -69,6 +71,7 @@ def test_changed_content_replaces_renamed_stays_and_vanished_is_reported(home, t
     assert flowreader("doctor", home=home, check=0)
 
 
+@pytest.mark.torture
 def test_a_graph_whose_files_are_torn_comes_back_from_the_artifacts_and_no_model_is_loaded(own_home, cheap_documents, monkeypatch):
     monkeypatch.setattr(embedder, "_opened", {})
     export = flowreader("documents", "export", "--corpus", "small", home=own_home, check=0).stdout

@@ -135,6 +135,7 @@ for number in range(3):
 """
 
 
+@pytest.mark.torture
 def test_many_processes_and_threads_lose_no_evaluation(path, monkeypatch):
     monkeypatch.setattr(evaluations, "WAIT_SECONDS", 60)
     children = [subprocess.Popen([sys.executable, "-c", KEEPING, str(path), name]) for name in "ab"]

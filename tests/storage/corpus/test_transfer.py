@@ -85,6 +85,7 @@ def cuts(store, transfer, step):
         yield requests
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("step", STEPS)
 def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)
@@ -97,6 +98,7 @@ def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, s
     assert exports(two) == exports(one) != old
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("step", STEPS)
 def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)

@@ -61,6 +61,7 @@ def test_another_listing_or_a_week_has_it_looked_at_again(home, tmp_path):
     assert server.probes == 4
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("misbehaviour", [Misbehaviour.HANG, Misbehaviour.HANG_LATER])
 def test_a_model_that_is_too_slow_to_be_looked_at_costs_a_question_little_and_is_asked_little(home, tmp_path, misbehaviour):
     with chat_server(summarise, answers_probes=False, misbehave=always(misbehaviour)) as server:

@@ -38,6 +38,7 @@ def started():
         each._process.close()
 
 
+@pytest.mark.torture
 def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, started):
     import torch
     from sentence_transformers import CrossEncoder
@@ -49,6 +50,7 @@ def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, sta
     assert reranker.order(QUESTION, []).tolist() == []
 
 
+@pytest.mark.torture
 def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started):
     from sentence_transformers import MultiVectorEncoder
 
@@ -58,6 +60,7 @@ def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started)
     assert started(rerankers / LATE).order("wind", ["blade", "wind", "crane"]).tolist() == np.argsort(sums)[::-1].tolist()
 
 
+@pytest.mark.torture
 def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
     with pytest.raises(EmbeddingError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
         Reranker(str(rerankers / "tiny-bert"))
