@@ -24,8 +24,8 @@ from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
 from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
-from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
+from tasks.lineage.search import Sources, opened_sources
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from storage.catalog.catalog import CatalogDamagedError, documents_in
 from storage.catalog.current import forget_asked, snapshot_numbers, snapshot_path
 from storage.catalog.removals import note_removals, noted_removals
-from storage.cleaning.erasing import documents_in_answers
-from storage.cleaning.files import KEEP_SECONDS
-from storage.cleaning.garbage import Garbage, collect
-from storage.cleaning.owners import forget, forget_questions, forget_replies, forget_reports, forget_uploads
+from storage.cleaning.garbage import KEEP_SECONDS, Garbage, collect
+from storage.cleaning.owners import documents_in_answers, forget, forget_questions, forget_replies, forget_reports, forget_uploads
 from storage.cleaning.snapshots import wait_for_readers
 from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing

@@ -14,6 +14,7 @@ import numpy as np
 
 from storage.locations import pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from storage.text import counted
 from tasks.algorithms.evolution import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
@@ -117,9 +118,8 @@ def noted_pages(
 
 
 def _note(outcomes: Counter[str], what: str, thing: str) -> str:
-    count = outcomes.total()
     reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
-    return f"{count} {thing if count == 1 else f'{thing}s'} {what}, because the model gave no usable reply ({reasons})"
+    return f"{counted(outcomes.total(), thing)} {what}, because the model gave no usable reply ({reasons})"
 
 
 @step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)

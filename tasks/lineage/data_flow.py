@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from storage.records.answers import Answer
 from storage.text import displayed
 from tasks.ingest.request import ReadingRequest
-from tasks.lineage.names import Sources
 from tasks.lineage.records import RunWalk
+from tasks.lineage.search import Sources
 from tasks.lineage.walk import documents_used
 
 READ_AT_MOST, MADE_AT_MOST = 50, 200

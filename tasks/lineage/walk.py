@@ -10,7 +10,6 @@ from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
 from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
-from tasks.lineage.names import Sources, opened_sources, shown_parameters
 from tasks.lineage.records import (
     MAKES_DOCUMENTS,
     AnswerWalk,
@@ -25,7 +24,7 @@ from tasks.lineage.records import (
     Walk,
 )
 from tasks.lineage.runs import RunHistory, history_of, sum_of_calls, sum_of_steps
-from tasks.lineage.search import file_names, find_named
+from tasks.lineage.search import Sources, file_names, find_named, opened_sources, shown_parameters
 from tasks.watching.json_log import step_outcome
 
 UNPUBLISHED, UNNAMED_REMOVAL = "not published now", "a quoted document was removed"

@@ -9,6 +9,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import EdgeKind
+from storage.text import counted
 from tasks.algorithms.graphs.communities import context_of
 from tasks.algorithms.graphs.graph_query import GraphIndex, run_query
 from tasks.algorithms.graphs.query_form import Condition, GraphQuery, QueryError
@@ -16,7 +17,7 @@ from tasks.algorithms.questions.kinds import asked_elements, collects, counted_n
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
-from tasks.readers.pages import Pages, counted, equal_paths
+from tasks.readers.pages import Pages, equal_paths
 from tasks.routing.paths import ChosenPath
 from tasks.routing.way import Way, places_of
 

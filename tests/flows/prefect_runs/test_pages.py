@@ -25,7 +25,7 @@ from storage.corpus.writer import open_for_writing
 from storage.records.answers import AnswerStatus
 from storage.text import as_markdown
 from tasks.finding.plan import DocumentWork
-from tasks.lineage.names import opened_sources
+from tasks.lineage.search import opened_sources
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings

@@ -115,11 +115,6 @@ def test_a_catalog_whose_log_was_not_folded_in_is_never_published(place):
 REPORT, PAPER = "a" * 64, "b" * 64
 
 
-@pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
-
-
 def test_removals_are_noted_with_all_their_paths_and_a_later_one_does_not_change_since_when(location):
     assert noted_removals(location) == Removals(0.0, {})
     before = time.time()

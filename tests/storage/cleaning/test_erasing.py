@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from storage import artifacts
-from storage.cleaning import erasing
-from storage.cleaning.erasing import erase_quotes
+from storage.cleaning import owners
+from storage.cleaning.owners import erase_quotes
 from storage.runs import log
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
@@ -21,15 +21,10 @@ from storage.runs.log import asking_files
 from storage.runs.views import read_run
 from storage.system import DiskFullError
 from tests.storage.answer_worlds import answer, asking_log, numbered, words_of
-from tests.storage.worlds import corpus_in, document_id
+from tests.storage.worlds import document_id
 
 ROOT = Path(__file__).parents[3]
 REPORT, PAPER = document_id("report"), document_id("paper")
-
-
-@pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
 
 
 def keep(location, *answers, run="r1"):
@@ -107,7 +102,7 @@ def erase_killed_at(location, moment):
 
         def step(frame, event, _argument):
             nonlocal left
-            if frame.f_code.co_filename not in (artifacts.__file__, erasing.__file__, log.__file__):
+            if frame.f_code.co_filename not in (artifacts.__file__, owners.__file__, log.__file__):
                 return None
             left -= event == "line"
             if not left:

@@ -5,8 +5,7 @@ import pytest
 
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.catalog.in_use import paths_in_use
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
-from storage.cleaning.garbage import AgedOut, Garbage, age_out, collect
+from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS, AgedOut, Garbage, age_out, collect, delete_files, is_older
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, reports_folder

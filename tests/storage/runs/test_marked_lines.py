@@ -11,15 +11,6 @@ FIRST, SECOND = Figure("a", "all", "recall", 0.5, 0.25, 0.75, 4, 4), Figure("b",
 KEY, OTHER = identify("first"), identify("second")
 
 
-def test_a_record_is_read_as_it_was_written():
-    assert read_marked(Figure, marked_line(KEY, FIRST) + marked_line(OTHER, SECOND)) == {KEY: FIRST, OTHER: SECOND}
-    assert read_marked(Figure, b"") == {}
-
-
-def test_the_last_record_of_a_key_counts():
-    assert read_marked(Figure, marked_line(KEY, FIRST) + marked_line(KEY, SECOND)) == {KEY: SECOND}
-
-
 @given(st.text())
 def test_whatever_a_text_holds_it_is_one_line(text):
     record = CachedReply(text, "model", 1, 2)

@@ -11,7 +11,7 @@ from storage.locations import corpus_location
 from tasks.ingest.request import IngestRequest
 from tasks.lineage import data_flow
 from tasks.lineage.data_flow import answered, asset_key, ingested
-from tasks.lineage.names import opened_sources
+from tasks.lineage.search import opened_sources
 from tasks.lineage.walk import run_walk
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.storage import worlds

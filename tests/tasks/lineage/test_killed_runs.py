@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run

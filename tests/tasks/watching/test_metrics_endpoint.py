@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 
 from storage.errors import RequestError
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, emit
@@ -164,12 +164,3 @@ def test_questions_runs_and_the_queue(counted):
         and counted("questions_refused_total", reason="full") == 1
     )
     assert counted("runs_at_work") == 1 and counted("runs_total", flow="ingest", outcome="ended by an error") == 1
-
-
-def test_no_label_names_a_document_a_run_or_an_answer(counted):
-    counted(
-        "", worlds.began(), worlds.step("E: x"), worlds.call(), worlds.ended("failed", "x"), worlds.question(), worlds.RUN_ENDED
-    )
-    shown = generate_latest(counted.registry).decode()
-    assert "flowreader_documents_total" in shown
-    assert not any(word in shown for word in (worlds.DOCUMENT, "report.pdf", '"r1"', '"a1"', "node 3", "secret"))
