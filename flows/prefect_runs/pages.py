@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
-from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
 from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
@@ -22,7 +21,6 @@ from storage.text import as_markdown, paragraphs, shortened
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
-from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
 from tasks.lineage.records import RunWalk
 from tasks.lineage.search import Sources, opened_sources
@@ -150,47 +148,29 @@ def _picture(graph: str) -> str:
 
 
 async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
-    """Write the answer's report to the disk; leave its page and its asset events with the run that answered, be it over."""
+    """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
     kept = await asyncio.to_thread(keep_report, answer)
     lineage = await asyncio.to_thread(answer_lineage, answer)
     page = with_lineage(answer_markdown(answer, kept), await corpus_link(answer.corpus), lineage)
     await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
-    emit_assets(answered(answer), flow_run_id=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
-    """Leave the page and the asset events of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
+    """Leave the page of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
     run_id = UUID(str(run_at_work.id))
     with failures_logged("the page of this ingest"):
-        data, lineage = await asyncio.to_thread(ingest_lineage, request, str(run_id))
-        emit_assets(data, flow_run_id=run_id)
+        lineage = await asyncio.to_thread(ingest_lineage, request.corpus, str(run_id))
         page = with_lineage(report_markdown(report), await corpus_link(request.corpus), lineage)
         await leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
     with failures_logged("the page of the corpus"):
         await renew_corpus_page(request.corpus)
 
 
-def ingest_lineage(request: ReadingRequest, run_id: str) -> tuple[DataFlow, str]:
-    """Return what went into an ingest and came out, and its lineage as Markdown; its file is walked through once."""
-    with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:
-        walked = run_walk(sources, run_id)
-        return ingested(request, sources, walked), run_page(sources, walked)
+def ingest_lineage(corpus: str, run_id: str) -> str:
+    with open_for_reading(corpus_location(corpus)) as snapshot, opened_sources(snapshot) as sources:
+        return run_page(sources, run_walk(sources, run_id))
 
 
 def with_lineage(page: str, corpus: str, lineage: str) -> str:
     """Return a page that ends with the link to its corpus and with how all of it came to be."""
     return f"{page}\n{corpus}\n\n# How it came to be\n\n{lineage}"
-
-
-def emit_assets(data: DataFlow, *, flow_run_id: UUID) -> None:
-    made_by = {"prefect.resource.id": f"prefect.flow-run.{flow_run_id}", "prefect.resource.role": "flow-run"}
-    made_of = [{"prefect.resource.id": key, "prefect.resource.role": "asset"} for key in data.inputs]
-    for key in data.inputs:
-        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": key}, related=[made_by])
-    for key in data.outputs:
-        emit_event(
-            "prefect.asset.materialization.succeeded",
-            resource={"prefect.resource.id": key},
-            related=[made_by, *made_of],
-            payload={"left out": data.left_out} if data.left_out else {},
-        )

@@ -124,18 +124,6 @@ def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says
     assert "secret" not in "".join(told["log"])
 
 
-def test_the_server_keeps_what_was_made_of_what(deployed):
-    made = {asset: related for event, asset, related in deployed["assets"] if event == "prefect.asset.materialization.succeeded"}
-    folder = f"file://{deployed['home']}/in"
-    (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
-    assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
-    for given in (*deployed["ask"]["returned"], *deployed["http"]):
-        related = made[f"flowreader://small/answers/{given['answer_id']}"]
-        assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
-        assert any(name.startswith("prefect.flow-run.") for name in related)
-    assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
-
-
 KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
 
 
