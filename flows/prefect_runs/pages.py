@@ -12,7 +12,7 @@ from prefect.runtime import flow_run as run_at_work
 
 from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
-from flows.prefect_runs.corpus_pages import corpus_link, leave_page, renew_corpus_page, report_link
+from flows.prefect_runs import corpus_pages
 from flows.prefect_runs.labels import failures_logged
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -30,7 +30,6 @@ from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdi
 from tasks.report.write import KeptReport, keep_report
 from tasks.routing.way import way_lines
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.page_keys import PROGRESS, answer_key, corpus_key
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""
@@ -66,7 +65,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 def reading_key(request: ReadingRequest) -> str:
-    return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
+    return corpus_pages.corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
 
 
 @contextlib.asynccontextmanager
@@ -75,7 +74,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
     if not work:
         yield
         return
-    meter, key = WorkMeter(work, reading), key + PROGRESS
+    meter, key = WorkMeter(work, reading), key + corpus_pages.PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:
@@ -127,7 +126,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_markdown(note)}" for note in answer.notes),
         f"Corpus {as_markdown(answer.corpus)}, snapshot {answer.snapshot}; {as_markdown(made)}. "
-        f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
+        f"{corpus_pages.report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again.",
     ]
     return "\n\n".join(parts) + "\n"
@@ -151,8 +150,8 @@ async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
     """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
     kept = await asyncio.to_thread(keep_report, answer)
     lineage = await asyncio.to_thread(answer_lineage, answer)
-    page = with_lineage(answer_markdown(answer, kept), await corpus_link(answer.corpus), lineage)
-    await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
+    page = with_lineage(answer_markdown(answer, kept), await corpus_pages.corpus_link(answer.corpus), lineage)
+    await corpus_pages.leave_page(corpus_pages.answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
@@ -160,10 +159,10 @@ async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> N
     run_id = UUID(str(run_at_work.id))
     with failures_logged("the page of this ingest"):
         lineage = await asyncio.to_thread(ingest_lineage, request.corpus, str(run_id))
-        page = with_lineage(report_markdown(report), await corpus_link(request.corpus), lineage)
-        await leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
+        page = with_lineage(report_markdown(report), await corpus_pages.corpus_link(request.corpus), lineage)
+        await corpus_pages.leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
     with failures_logged("the page of the corpus"):
-        await renew_corpus_page(request.corpus)
+        await corpus_pages.renew_corpus_page(request.corpus)
 
 
 def ingest_lineage(corpus: str, run_id: str) -> str:

@@ -65,7 +65,6 @@ def history_of(run: RunEntries) -> RunHistory:
         outcome=end["outcome"] if ended else STILL_GOING if run.at_work else KILLED,
         snapshot=end["snapshot"] if ended else None,
         code_version=begin.get("code_version", ""),
-        took_over=tuple(begin.get("took_over", ())),
     )
     calls = tuple(each for each in found if isinstance(each, CallRecord))
     damage = Damage(run.run_id, torn, run.unreadable) if torn or run.unreadable else None

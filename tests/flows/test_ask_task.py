@@ -5,8 +5,8 @@ import shutil
 
 from flows.ask_deployed import still_shown
 from flows.cli.main import main
+from flows.prefect_runs.corpus_pages import answer_key
 from storage.runs.answer_json import answer_from_json
-from tasks.watching.page_keys import answer_key
 
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):

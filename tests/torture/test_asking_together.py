@@ -15,8 +15,8 @@ import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from flows.display.output import CommandError
+from flows.prefect_runs.corpus_pages import answer_key
 from storage.runs.answer_json import answer_from_json
-from tasks.watching.page_keys import answer_key
 from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM
 from tests.waiting import wait_until

@@ -17,7 +17,16 @@ from prefect.states import Crashed
 from flows.prefect_runs import corpus_pages
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import DOCUMENTS_SHOWN, CorpusNow, corpus_markdown, report_link
+from flows.prefect_runs.corpus_pages import (
+    DOCUMENTS_SHOWN,
+    PROGRESS,
+    WORDS_SHOWN,
+    CorpusNow,
+    answer_key,
+    corpus_key,
+    corpus_markdown,
+    report_link,
+)
 from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
 from flows.prefect_runs.pages import PICTURE_BYTES, answer_markdown, run_page
 from storage.corpus.snapshot import open_for_reading
@@ -29,7 +38,6 @@ from tasks.lineage.search import opened_sources
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.page_keys import WORDS_SHOWN, answer_key
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader
 from tests.storage import worlds
@@ -178,6 +186,15 @@ def test_the_key_is_one_that_prefect_takes_and_begins_with_the_question():
     long = answer_key(replace(asked, corpus="a" * 64, question="word " * 90))
     assert re.fullmatch("answer-a{24}-(word-){8}[0-9a-f]{8}", long)
     assert answer_key(replace(asked, question="w" * 900)).count("w") == WORDS_SHOWN + 1
+
+
+def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own():
+    assert corpus_key("ingest", "tides-2024") == "ingest-tides-2024"
+    named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
+    keys = {corpus_key("ingest", name) for name in named_alike}
+    assert len(keys) == len(named_alike)
+    assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
+    assert corpus_key("ingest", f"tides{PROGRESS}") != corpus_key("ingest", "tides") + PROGRESS
 
 
 def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus():

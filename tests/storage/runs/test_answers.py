@@ -13,28 +13,16 @@ from storage.cleaning.owners import erase_quotes
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import AmbiguousError, UnknownError
 from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
-from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
-from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
+from tests.storage.answer_worlds import answer, asking_log, keep, named, numbered, path
 from tests.storage.worlds import document_id, graph, record, writing
 
-STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
 REPORT, PAPER = document_id("report"), document_id("paper")
 EARLIER = NamedDocument(document_id("paper before"), "paper.pdf")
 NAMES = st.lists(st.sampled_from(["report", "paper", "slides"]), unique=True)
-
-
-def keep(location, *answers, run="r1"):
-    log = asking_log(location, run)
-    log.begin(run_id=run, parameters={"questions": ["How many?"]}, settings={}, code_version="1")
-    log.step(STEP)
-    for each in answers:
-        log.answer(answer_json(each))
-    log.end(run_id=run, outcome="ended", snapshot=3)
-    return log.path
 
 
 def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(location):

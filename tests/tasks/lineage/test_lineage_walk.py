@@ -15,7 +15,7 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
 from storage.runs.log import RunLog
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
-from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED
+from tasks.lineage.walk import UNNAMED_REMOVAL
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, small_corpus, step, walked
@@ -202,7 +202,7 @@ def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no
     assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
     assert walk.documents == (
         DocumentInRun(named("report"), True),
-        DocumentInRun(NamedDocument(GONE.document_id, ""), False, UNPUBLISHED),
+        DocumentInRun(NamedDocument(GONE.document_id, ""), False),
     )
     summed = [(each["step"], each["times"], each["failed"]) for each in walk.steps]
     assert summed == [("parse", 4, 2), ("publish", 1, 0), ("evolve", 2, 0)]

@@ -21,7 +21,6 @@ from tasks.watching.metrics_endpoint import (
     as_text,
     check_metrics_address,
     counting,
-    host_and_port,
     shows_all,
 )
 from tests.listening import free_port
@@ -103,13 +102,6 @@ def test_an_address_is_checked_where_one_is_named(monkeypatch):
     monkeypatch.setenv(METRICS, "nonsense")
     with pytest.raises(RequestError, match="'nonsense'"):
         check_metrics_address()
-
-
-def test_an_address_is_a_port_or_a_host_with_one():
-    assert host_and_port("9464") == host_and_port(":9464") == ("127.0.0.1", 9464)
-    assert host_and_port("[::1]:9464") == ("::1", 9464)
-    with pytest.raises(RequestError, match="give HOST:PORT or a port"):
-        host_and_port("1:99999")
 
 
 def test_where_no_metrics_are_wanted_nothing_is_made(monkeypatch):
