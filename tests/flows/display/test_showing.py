@@ -60,11 +60,6 @@ def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
     assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
 
 
-def test_an_error_of_the_house_splits_into_what_and_remedy():
-    error = CommandError.from_error(ValueError("disk full at /x; free 3 MB; run it again"))
-    assert (error.what, error.remedy) == ("disk full at /x", "free 3 MB; run it again")
-
-
 @pytest.mark.parametrize("name", ["a; b.pdf", "it's a; b.pdf", '"a; b".pdf', 'it\'s "a; b".pdf', "a\\'; b.pdf", "; "])
 def test_a_value_that_holds_a_semicolon_does_not_end_the_sentence(name):
     error = CommandError.from_error(LookupError(f"no document {name!r} in the writers' corpus; take {name!r}; or none"))

@@ -17,7 +17,7 @@ from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
-from tests.storage.answer_worlds import answer, asking_log, keep, named, numbered, path
+from tests.storage.answer_worlds import answer, keep, named, numbered, path
 from tests.storage.worlds import document_id, graph, record, writing
 
 REPORT, PAPER = document_id("report"), document_id("paper")
@@ -52,13 +52,6 @@ def test_a_torn_line_costs_that_answer_only(location):
     assert {kept.answer_id for kept in read_answers(location, present=())} == {
         answers[0].answer_id, answers[2].answer_id, answer("paper").answer_id,
     }  # fmt: skip
-
-
-def test_an_answer_that_cannot_be_read_does_not_hide_the_others(location):
-    log = asking_log(location, "r1")
-    log.answer({"answer_id": "of another time"})
-    log.answer(answer_json(answer("report")))
-    assert read_answers(location, present=()) == [answer("report")]
 
 
 def test_where_nothing_was_asked_there_are_no_answers(location):

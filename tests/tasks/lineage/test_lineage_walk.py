@@ -125,12 +125,6 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
         walked(location, "paper.pdf")
 
 
-def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
-    told = walked(location, answer("report", "paper").answer_id)
-    assert [(node.kind, node.page) for path in told.paths for node in path.nodes] == [("", 0), ("", 0)]
-    assert told.answer.citations[0].document == named("report") and told.answer.scope["documents"] == []
-
-
 def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
     path = location.runs / "ask-aa00bb.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"why": ', b'"wye": '))
