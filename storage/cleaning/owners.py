@@ -23,10 +23,10 @@ from storage.codec import CodecError
 from storage.locations import CorpusLocation, calls_folder, reports_folder, uploads_folder
 from storage.object_copies import forget_copies
 from storage.records.answers import NamedDocument
+from storage.runs import log
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import read_answers, speaking, without_words
 from storage.runs.asked_questions import AskedQuestions
-from storage.runs.log import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
 from storage.runs.replies import CallCache, questions_owner
 from storage.runs.views import opened_runs
 from storage.system import full_disk_explained
@@ -109,16 +109,16 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
         fcntl.flock(folder, fcntl.LOCK_EX)
         for leftover in location.runs.glob(".partial-*"):
             leftover.unlink()
-        return sum(_erase_in_file(path, gone) for path in asking_files(location))
+        return sum(_erase_in_file(path, gone) for path in log.asking_files(location))
     finally:
         os.close(folder)
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:
     """Erase in one file; a line that was cut goes too: it is of no use, and may hold words of any document."""
-    with writing_alone(path):
+    with log.writing_alone(path):
         lines = path.read_bytes().splitlines(keepends=True)
-        whole = [line for line in lines if not is_cut(line)]
+        whole = [line for line in lines if not log.is_cut(line)]
         erased = [_erased_line(line, gone) for line in whole]
         if erased != lines:
             data = b"".join(erased)
@@ -132,12 +132,12 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
 
 def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
     """Return the line without words of these documents; of an answer that names one and cannot be read, nothing stays."""
-    entry = read_entry(line) if any(document.encode() in line for document in gone) else None
-    if entry is None or entry["kind"] != EntryKind.ANSWER:
+    entry = log.read_entry(line) if any(document.encode() in line for document in gone) else None
+    if entry is None or entry["kind"] != log.EntryKind.ANSWER:
         return line
     try:
         answer = answer_from_json(entry)
     except CodecError:
         return b""
     bare = without_words(answer, gone)
-    return line if bare == answer else entry_line({"sequence": entry["sequence"], "kind": entry["kind"], **answer_json(bare)})
+    return line if bare == answer else log.entry_line({"sequence": entry["sequence"], "kind": entry["kind"], **answer_json(bare)})
