@@ -1,8 +1,8 @@
-"""What is done to text on its way to a store, a terminal or a page: escaped, shortened, put on one line, dated, made Markdown."""
+"""What is done to text on its way to a store, a terminal or a page: escaped, shortened, dated, counted, made Markdown."""
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")
@@ -39,6 +39,27 @@ def shortened(text: str, longest: int = NAME_LENGTH) -> str:
 def without_sign_in(text: str) -> str:
     """Return the text with no user and no password in the addresses that it names."""
     return SIGNED_IN.sub("//", text)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 page" or "2,000 pages"."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return so many of the names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def page_list(numbers: Sequence[int]) -> str:
+    """Return "page 3" or "pages 1-3, 7", the runs of consecutive numbers joined."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return f"page{'s' * (len(numbers) > 1)} {', '.join('-'.join(map(str, run)) for run in runs)}"
 
 
 def minute(moment: str) -> str:

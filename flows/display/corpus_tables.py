@@ -16,7 +16,7 @@ from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_readi
 from storage.errors import Finding
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, Modality, Node, Page, Passage, SkippedFile
-from storage.text import displayed
+from storage.text import counted, displayed
 from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves
@@ -74,7 +74,7 @@ def receipt_words(receipt: Receipt) -> str:
     went = [
         "its pages" if "pages" in receipt.gone else "",
         "the uploaded file" if receipt.gone["uploads"] else "",
-        f"the quotes in {counting(quoting, 'answers')}" if quoting else "",
+        f"the quotes in {counted(quoting, 'answer')}" if quoting else "",
     ]
     return (
         f"gone: {', '.join(filter(None, went)) or 'what was left'}{'; its file stays where it lies' if receipt.file_stays else ''}"
@@ -173,12 +173,8 @@ def show_corpus(
         output.line(f"and {len(skipped) - SKIPPED_SHOWN} more skipped; --json lists all", style="dim")
     sums = totals(snapshot)
     states = ", ".join(f"{count} {state}" for state, count in sums.pop("states").items())
-    counted = ", ".join(counting(count, what.replace("_", " ")) for what, count in sums.items())
-    output.line(f"corpus {name}, snapshot {snapshot.number}: {counted} ({states or 'empty'})", style="bold")
-
-
-def counting(count: int, things: str) -> str:
-    return f"{count} {things.removesuffix('s') if count == 1 else things}"
+    summed = ", ".join(counted(count, what.removesuffix("s").replace("_", " ")) for what, count in sums.items())
+    output.line(f"corpus {name}, snapshot {snapshot.number}: {summed} ({states or 'empty'})", style="bold")
 
 
 def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
@@ -189,7 +185,7 @@ def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) ->
     output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
     output.line(
         f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, "
-        f"{counting(record.pages, 'pages')}, {counting(record.nodes, 'nodes')}"
+        f"{counted(record.pages, 'page')}, {counted(record.nodes, 'node')}"
     )
     output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
     for text in (*record.paths, *record.notes):
@@ -202,7 +198,7 @@ def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> N
     for finding in findings:
         output.line(f"{finding.check}: {finding.what}", style="red")
         output.line(f"  {finding.remedy}")
-    output.line(f"corpus {corpus}: {counting(len(findings), 'findings') if findings else 'nothing is wrong'}")
+    output.line(f"corpus {corpus}: {counted(len(findings), 'finding') if findings else 'nothing is wrong'}")
 
 
 def checkups_json(checkups: Sequence[Checkup]) -> dict[str, Any]:
@@ -224,7 +220,7 @@ def show_checkups(checkups: Sequence[Checkup], output: Output) -> None:
             if check.remedy:
                 output.line(f"    {check.remedy}")
     wrong = sum(len(checkup.wrong) for checkup in checkups)
-    output.line(f"models: {counting(wrong, 'findings')}" if wrong else "models: all is well")
+    output.line(f"models: {counted(wrong, 'finding')}" if wrong else "models: all is well")
 
 
 def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:

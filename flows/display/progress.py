@@ -18,26 +18,19 @@ from tasks.settings.ingest import ReadingSettings
 LINE_SECONDS = 10.0
 WIDE_COLUMNS = 110
 STEP_SHARES = {
-    "parse": 0.45,
-    "read-words": 0.25,
-    "structure": 0.02,
-    "analyze": 0.03,
-    "embed": 0.22,
-    "write-map": 0.22,
-    "evolve": 0.03,
+    "parse": 8,
+    "read-words": 5,
+    "structure": 1,
+    "analyze": 1,
+    "embed": 5,
+    "judge-links": 48,
+    "embed-round": 3,
+    "write-map": 5,
+    "evolve": 1,
 }
-MODEL_STEP_SHARES = {
-    "parse": 0.08,
-    "read-words": 0.05,
-    "structure": 0.01,
-    "analyze": 0.25,
-    "embed": 0.05,
-    "judge-links": 0.48,
-    "embed-round": 0.03,
-    "write-map": 0.04,
-    "evolve": 0.01,
-}
-"""About how the time of a document spreads over its steps, where rules describe nodes and where a model does."""
+"""About how the time of a document spreads over its steps, where rules describe nodes."""
+DESCRIBING_SHARE = 25
+"""Of `analyze`, where a model does."""
 
 
 def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
@@ -45,7 +38,7 @@ def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
     left_out = {"write-map"} if reading.analysis.map == "rules" else set[str]()
     if reading.evolution.mode == "lite":
         left_out |= {"judge-links", "embed-round"}
-    shares = MODEL_STEP_SHARES if reading.analysis.by == "model" else STEP_SHARES
+    shares = STEP_SHARES | ({"analyze": DESCRIBING_SHARE} if reading.analysis.by == "model" else {})
     whole = sum(share for step, share in shares.items() if step not in left_out)
     return {step: share / whole for step, share in shares.items() if step not in left_out}
 
@@ -87,7 +80,8 @@ class WorkMeter:
 
     def _share_of(self, document: str) -> float:
         steps = self._steps[document].items()
-        return 1.0 if document in self.finished else sum(self._shares.get(step, 0) * share for step, share in steps)
+        done = sum(self._shares.get(step, 0) * share for step, share in steps)
+        return 1.0 if document in self.finished else min(done, 1.0)
 
     def seconds_left(self) -> float | None:
         """Return a guess of the seconds left; None while there is too little to go by."""

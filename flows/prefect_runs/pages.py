@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
-from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
 from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
-from flows.prefect_runs.corpus_pages import corpus_link, leave_page, renew_corpus_page, report_link
+from flows.prefect_runs import corpus_pages
 from flows.prefect_runs.labels import failures_logged
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -22,17 +21,15 @@ from storage.text import as_markdown, paragraphs, shortened
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
-from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
-from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
+from tasks.lineage.search import Sources, opened_sources
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
 from tasks.routing.way import way_lines
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.page_keys import PROGRESS, answer_key, corpus_key
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""
@@ -68,7 +65,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 def reading_key(request: ReadingRequest) -> str:
-    return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
+    return corpus_pages.corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
 
 
 @contextlib.asynccontextmanager
@@ -77,7 +74,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
     if not work:
         yield
         return
-    meter, key = WorkMeter(work, reading), key + PROGRESS
+    meter, key = WorkMeter(work, reading), key + corpus_pages.PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:
@@ -129,7 +126,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_markdown(note)}" for note in answer.notes),
         f"Corpus {as_markdown(answer.corpus)}, snapshot {answer.snapshot}; {as_markdown(made)}. "
-        f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
+        f"{corpus_pages.report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again.",
     ]
     return "\n\n".join(parts) + "\n"
@@ -150,47 +147,29 @@ def _picture(graph: str) -> str:
 
 
 async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
-    """Write the answer's report to the disk; leave its page and its asset events with the run that answered, be it over."""
+    """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
     kept = await asyncio.to_thread(keep_report, answer)
     lineage = await asyncio.to_thread(answer_lineage, answer)
-    page = with_lineage(answer_markdown(answer, kept), await corpus_link(answer.corpus), lineage)
-    await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
-    emit_assets(answered(answer), flow_run_id=flow_run_id)
+    page = with_lineage(answer_markdown(answer, kept), await corpus_pages.corpus_link(answer.corpus), lineage)
+    await corpus_pages.leave_page(corpus_pages.answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
-    """Leave the page and the asset events of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
+    """Leave the page of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
     run_id = UUID(str(run_at_work.id))
     with failures_logged("the page of this ingest"):
-        data, lineage = await asyncio.to_thread(ingest_lineage, request, str(run_id))
-        emit_assets(data, flow_run_id=run_id)
-        page = with_lineage(report_markdown(report), await corpus_link(request.corpus), lineage)
-        await leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
+        lineage = await asyncio.to_thread(ingest_lineage, request.corpus, str(run_id))
+        page = with_lineage(report_markdown(report), await corpus_pages.corpus_link(request.corpus), lineage)
+        await corpus_pages.leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
     with failures_logged("the page of the corpus"):
-        await renew_corpus_page(request.corpus)
+        await corpus_pages.renew_corpus_page(request.corpus)
 
 
-def ingest_lineage(request: ReadingRequest, run_id: str) -> tuple[DataFlow, str]:
-    """Return what went into an ingest and came out, and its lineage as Markdown; its file is walked through once."""
-    with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:
-        walked = run_walk(sources, run_id)
-        return ingested(request, sources, walked), run_page(sources, walked)
+def ingest_lineage(corpus: str, run_id: str) -> str:
+    with open_for_reading(corpus_location(corpus)) as snapshot, opened_sources(snapshot) as sources:
+        return run_page(sources, run_walk(sources, run_id))
 
 
 def with_lineage(page: str, corpus: str, lineage: str) -> str:
     """Return a page that ends with the link to its corpus and with how all of it came to be."""
     return f"{page}\n{corpus}\n\n# How it came to be\n\n{lineage}"
-
-
-def emit_assets(data: DataFlow, *, flow_run_id: UUID) -> None:
-    made_by = {"prefect.resource.id": f"prefect.flow-run.{flow_run_id}", "prefect.resource.role": "flow-run"}
-    made_of = [{"prefect.resource.id": key, "prefect.resource.role": "asset"} for key in data.inputs]
-    for key in data.inputs:
-        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": key}, related=[made_by])
-    for key in data.outputs:
-        emit_event(
-            "prefect.asset.materialization.succeeded",
-            resource={"prefect.resource.id": key},
-            related=[made_by, *made_of],
-            payload={"left out": data.left_out} if data.left_out else {},
-        )

@@ -1,20 +1,31 @@
-"""What no snapshot of any corpus names goes: artifacts, notes of steps, words of pictures, copies; and reports by their age."""
+"""What no snapshot of any corpus names goes: artifacts, notes of steps, words of pictures, copies; and reports by their age.
+
+Others may delete a file at the same time.
+"""
 
 import shutil
 import time
-from contextlib import ExitStack
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.in_use import corpora_in, in_use, paths_in_use, quiet
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, mirrors_folder, pictures_folder, reports_folder
 from storage.memo import StepMemo, kept_steps
 from storage.object_address import is_address
 from storage.object_copies import all_copies, copies_unused, copy_sign, sign_of
 from storage.runs.answers import answer_ids
 from storage.runs.replies import CallCache, questions_owner
+
+KEEP_SECONDS = 3600.0
+"""What was replaced stays so long for its readers: longer than any question may last."""
+
+KEEP_UNNAMED_SECONDS = 30 * 86400.0
+"""What nothing names any more stays so long, for it cost money, or may be wanted again: replies of models about documents
+that no corpus has (an ingest whose budget was used up may go on after days), what deployed runs left, killed runs. What is removed
+on purpose takes all of it along at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,24 @@ def _forget_unnamed_copies(home: Path, shown: set[str], before: float) -> None:
     with copies_unused(home) as unused:
         kept = set(map(copy_sign, filter(is_address, shown)))
         delete_files(path for path in all_copies(home) if unused and sign_of(path) not in kept and is_older(path, before))
+
+
+def is_older(path: Path, moment: float) -> bool:
+    """Say whether the file was last written before the moment (seconds since 1970); one that just went is not."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime <= moment
+    return False
+
+
+def delete_files(paths: Iterable[Path]) -> tuple[tuple[str, ...], int]:
+    """Delete the files, but for those that go meanwhile; return the names of what was deleted, and how many bytes that was."""
+    deleted: list[tuple[str, int]] = []
+    for path in paths:
+        with suppress(FileNotFoundError):
+            size = path.stat().st_size
+            path.unlink()
+            deleted.append((path.name, size))
+    return tuple(sorted(name for name, _ in deleted)), sum(size for _, size in deleted)
 
 
 PAGE = ".html"

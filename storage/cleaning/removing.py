@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from storage.catalog.catalog import CatalogDamagedError, documents_in
 from storage.catalog.current import forget_asked, snapshot_numbers, snapshot_path
 from storage.catalog.removals import note_removals, noted_removals
-from storage.cleaning.erasing import documents_in_answers
-from storage.cleaning.files import KEEP_SECONDS
-from storage.cleaning.garbage import Garbage, collect
-from storage.cleaning.owners import forget, forget_questions, forget_replies, forget_reports, forget_uploads
+from storage.cleaning import owners
+from storage.cleaning.garbage import KEEP_SECONDS, Garbage, collect
 from storage.cleaning.snapshots import wait_for_readers
 from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
@@ -58,7 +56,7 @@ def clean_up(corpus: CorpusWriter, *, now: bool = False, wait_seconds: float = 0
     if purging:
         kept = corpus.purge(wait_seconds=wait_seconds)
         erased += forget_removed(corpus)
-        forget_questions(location)
+        owners.forget_questions(location)
     else:
         kept = corpus.tidy(keep_seconds=keep_seconds)
     cleaned = CleanedUp(kept, collect(location, keep_seconds=keep_seconds), erased)
@@ -80,7 +78,7 @@ def forget_removed(corpus: CorpusWriter) -> int:
     removed, published = noted_removals(corpus.location).paths, corpus.documents()
     shown = {path for record in published for path in record.paths}
     paths = {path for paths in removed.values() for path in paths} - shown
-    return forget(corpus.location, removed.keys() - {record.id for record in published}, paths)
+    return owners.forget(corpus.location, removed.keys() - {record.id for record in published}, paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +119,8 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
         if document.published:
             note_removals(location, {document.document_id: document.paths, **_earlier_contents(corpus, document)})
             corpus.publish(removed=[document.document_id])
-            uploads = forget_uploads(document.paths, location)
-        forget_questions(location)
+            uploads = owners.forget_uploads(document.paths, location)
+        owners.forget_questions(location)
         cleaned = clean_up(corpus, now=now, wait_seconds=WAIT_SECONDS if patience is None else patience)
     gone = {
         "uploads": uploads,
@@ -157,7 +155,7 @@ def _names(paths: Iterable[str]) -> set[str]:
 def _earlier_contents(corpus: CorpusWriter, removed: Removed) -> dict[str, tuple[str, ...]]:
     """Return what kept answers quote of the same file as it was before it changed, by id."""
     names, published = _names(removed.paths), {record.id for record in corpus.documents()}
-    known = documents_in_answers(corpus.location)
+    known = owners.documents_in_answers(corpus.location)
     return {document.id: () for document in known if document.name in names and document.id not in published}
 
 
@@ -201,13 +199,13 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         known, documents = _documents_known(location)
-        forget_replies(location, known)
-        forget_reports(location.home, known)
-        forget_questions(location)
+        owners.forget_replies(location, known)
+        owners.forget_reports(location.home, known)
+        owners.forget_questions(location)
         shutil.rmtree(location.snapshots, ignore_errors=True)
         garbage = collect(location, keep_seconds=0.0)
         if not known:
-            forget_replies(location, garbage.documents)
+            owners.forget_replies(location, garbage.documents)
         shutil.rmtree(uploads_folder(location.home) / location.name, ignore_errors=True)
         shutil.rmtree(location.folder)
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
@@ -218,7 +216,7 @@ def _documents_known(location: CorpusLocation) -> tuple[set[str], int]:
 
     What is damaged names none.
     """
-    known, shown = {document.id for document in documents_in_answers(location)} | noted_removals(location).paths.keys(), 0
+    known, shown = {document.id for document in owners.documents_in_answers(location)} | noted_removals(location).paths.keys(), 0
     for number in snapshot_numbers(location):
         with suppress(CatalogDamagedError):
             records = documents_in(snapshot_path(location, number), read_only=True)

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import CurrentDamagedError, pull_again, pulled_from
 from storage.catalog.in_use import corpora_in, in_use
-from storage.cleaning.files import KEEP_SECONDS
-from storage.cleaning.garbage import unnamed_files
+from storage.cleaning.garbage import KEEP_SECONDS, unnamed_files
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.errors import Finding
 from storage.graph.adjacency_files import load, place_next_to

@@ -35,6 +35,7 @@ from storage.records.documents import (
     TableRow,
     Vectors,
 )
+from storage.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,8 +159,7 @@ class Snapshot:
                 f"name it by 8 or more digits of its id or by {by_name}, `flowreader documents list` shows both"
             )
         if len(found) > 1:
-            several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found[:DOCUMENTS_NAMED])
-            several += ", ..." if len(found) > DOCUMENTS_NAMED else ""
+            several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
             raise AmbiguousError(
                 f"{asked!r} names {len(found)} documents: {several}; take one of these names, or more digits of the id"
             )
@@ -314,9 +314,8 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
     """Return the error for a corpus that is not there; its remedy begins with the corpora that are, the nearest first."""
     there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
-    more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
     make = f"make it with `flowreader ingest PATH --corpus {location.name}`"
-    take = f"take {', '.join(map(repr, there[:CORPORA_NAMED]))}{more}, or " if there else ""
+    take = f"take {listed(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
     return UnknownCorpusError(
         f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}; {take}{remedy or make}"
     )

@@ -28,8 +28,7 @@ from storage.catalog.current import (
     snapshot_path,
 )
 from storage.catalog.removals import note_removals, noted_removals
-from storage.cleaning.files import KEEP_SECONDS
-from storage.cleaning.garbage import collect
+from storage.cleaning.garbage import KEEP_SECONDS, collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import unknown_corpus

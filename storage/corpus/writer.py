@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from storage.catalog import catalog
 from storage.catalog.catalog import Change
 from storage.catalog.current import release, require_own
@@ -13,24 +15,14 @@ from storage.graph.adjacency_files import keep_adjacency
 from storage.graph.checks import GraphError, check_graph
 from storage.graph.filters import Column, one_of
 from storage.graph.store import GraphStore
-from storage.graph.tables import TableName, graph_tables, vectors_of
+from storage.graph.tables import TableName, graph_tables
 from storage.locations import CorpusLocation
 from storage.lock import WriterLock, locked
-from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
+from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 from storage.system import check_writable, full_disk_explained, require_room
 
 ROOM_FACTOR = 2
 """LanceDB writes data, indexes and a deletion file; so much room a batch needs at most, in multiples of its size in memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class InitialVectors:
-    """A batch of published nodes with their round-0 vectors, one row each."""
-
-    document_ids: list[str]
-    node_ids: list[str]
-    meaningless: list[bool]
-    vectors: Vectors
 
 
 @dataclass(slots=True)
@@ -52,17 +44,10 @@ class CorpusWriter:
         """Return the records of documents whose part of the graph was damaged: they say so and are not ready."""
         return [record for record in self.documents() if record.reason == GRAPH_LOST]
 
-    def initial_vectors(self, document_ids: Collection[str] | None = None) -> Iterator[InitialVectors]:
-        """Return the round-0 vectors of the documents' published nodes, of all without ids, batch by batch in no order."""
-        where = None if document_ids is None else one_of(Column.DOCUMENT, document_ids)
+    def initial_vectors(self, document_ids: Collection[str]) -> pa.Table:
+        """Return the documents' published nodes with their round-0 vectors, in no order."""
         columns = ("document_id", "id", "meaningless", "initial_vector")
-        for found in self._graph.stream(TableName.NODES, columns, where):
-            yield InitialVectors(
-                document_ids=found["document_id"].to_pylist(),
-                node_ids=found["id"].to_pylist(),
-                meaningless=found["meaningless"].to_pylist(),
-                vectors=vectors_of(found["initial_vector"], self.embedder.dimension),
-            )
+        return self._graph.read(TableName.NODES, one_of(Column.DOCUMENT, document_ids), columns)
 
     def publish(
         self,

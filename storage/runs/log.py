@@ -6,7 +6,7 @@ import fcntl
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -64,16 +64,10 @@ class RunLog:
         parameters: Mapping[str, Any],
         settings: Mapping[str, Any],
         code_version: str,
-        took_over: Sequence[str] = (),
     ) -> None:
-        """Write what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
-        entry: dict[str, Any] = {
-            "run_id": run_id,
-            "parameters": dict(parameters),
-            "settings": dict(settings),
-            "code_version": code_version,
-        }
-        self.append(EntryKind.RUN, entry | ({"took_over": list(took_over)} if took_over else {}))
+        """Write what was asked, with which settings, of which code."""
+        asked = {"parameters": dict(parameters), "settings": dict(settings)}
+        self.append(EntryKind.RUN, {"run_id": run_id, **asked, "code_version": code_version})
 
     def plan(self, *, documents: int) -> None:
         self.append(EntryKind.PLAN, {"documents": documents})

@@ -8,15 +8,14 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage.catalog.in_use import corpora_in
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS
-from storage.cleaning.garbage import AgedOut
+from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS, AgedOut
 from storage.cleaning.removing import CleanedUp
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
 from storage.corpus.writer import CorpusWriter
 from storage.errors import Finding
 from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
-from storage.text import as_markdown
+from storage.text import as_markdown, counted
 from tasks.ingest.publishing import look_after
 from tasks.step import OFTEN, StepKey, step
 
@@ -90,7 +89,7 @@ def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = Non
 
 
 def _lines(one: Maintenance) -> Iterator[str]:
-    outcome = f"skipped: {one.skipped}" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
+    outcome = f"skipped: {one.skipped}" if one.skipped else counted(len(one.findings), "finding") if one.findings else "well"
     if one.cleaned:
         garbage, erased = one.cleaned.garbage, one.cleaned.answers_erased
         outcome += (
@@ -111,7 +110,7 @@ def summary(done: Sequence[Maintenance]) -> str:
     if not done:
         return "there is no corpus yet"
     corpora = "1 corpus" if len(done) - skipped == 1 else f"{len(done) - skipped} corpora"
-    return f"{corpora} looked after, {skipped} skipped, {_findings(findings)}"
+    return f"{corpora} looked after, {skipped} skipped, {counted(findings, 'finding')}"
 
 
 def summary_of_age(aged: AgedOut) -> str:
@@ -120,7 +119,3 @@ def summary_of_age(aged: AgedOut) -> str:
         f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, and {aged.results} results "
         f"that Prefect kept; {aged.bytes_freed:,} bytes."
     )
-
-
-def _findings(count: int) -> str:
-    return "1 finding" if count == 1 else f"{count} findings"

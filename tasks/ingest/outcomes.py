@@ -9,6 +9,7 @@ from uuid import UUID
 
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from storage.system import is_full_disk
+from storage.text import page_list
 from tasks.events import DocumentBegan, DocumentEnded, emit
 from tasks.finding.plan import UNFINISHED, DocumentWork
 from tasks.ingest.cluster_jobs import WorkersError
@@ -91,22 +92,10 @@ def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
         if page.note or page.parser not in {PageParser.MINERU, PageParser.PLAIN}:
             numbers_of.setdefault((page.parser, page.note), []).append(page.number)
     notes = [
-        f"{_page_list(numbers)} {'not read' if parser is PageParser.NONE else f'read by {parser}'}{note and f': {note}'}"
+        f"{page_list(numbers)} {'not read' if parser is PageParser.NONE else f'read by {parser}'}{note and f': {note}'}"
         for (parser, note), numbers in numbers_of.items()
     ]
     return tuple(notes[:NOTES_SHOWN])
-
-
-def _page_list(numbers: list[int]) -> str:
-    """Return "page 3" or "pages 1-3, 7", the runs of consecutive numbers joined."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    spans = ", ".join("-".join(str(end) for end in run) for run in runs)
-    return f"page{'s' if len(numbers) > 1 else ''} {spans}"
 
 
 def unexpected(work: DocumentWork, error: Exception) -> DocumentOutcome:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from storage.cleaning.removing import CleanedUp, clean_up, purge_is_due
 from storage.corpus.doctor import examine_ids
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import CorpusWriter
 from storage.graph.checks import GraphError
+from storage.graph.tables import vectors_of
 from storage.locations import CorpusLocation
 from storage.records.documents import DocumentGraph, DocumentState, Edge, identify
 from storage.system import give_back
@@ -134,14 +133,10 @@ def published_documents(corpus: CorpusWriter, *, without: Iterable[str]) -> Iter
 
 
 def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[LinkableDocument]:
-    batches = list(corpus.initial_vectors(document_ids))
-    owners = np.array([owner for batch in batches for owner in batch.document_ids])
-    if not len(owners):
-        return []
-    node_ids = np.array([node for batch in batches for node in batch.node_ids])
-    meaningless = np.array([empty for batch in batches for empty in batch.meaningless], dtype=bool)
-    vectors = np.concatenate([batch.vectors for batch in batches])
+    found = corpus.initial_vectors(document_ids)
+    owners, node_ids, meaningless = (found[name].to_numpy() for name in ("document_id", "id", "meaningless"))
+    vectors = vectors_of(found["initial_vector"], corpus.embedder.dimension)
     return [
         LinkableDocument.of(name, node_ids[owners == name].tolist(), meaningless[owners == name], vectors[owners == name])
-        for name in sorted(set(owners.tolist()))
+        for name in sorted(set(owners))
     ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from storage.locations import pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from storage.text import counted
 from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
@@ -25,24 +26,7 @@ from tasks.content_graph.model_evolution import EvolvedNodes, judged_edges, judg
 from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.keys import (
-    GRAPH,
-    PARSED,
-    VECTORS,
-    Evolved,
-    IngestTools,
-    graph_key,
-    may_be_mended,
-    nodes_hash,
-    parse_key,
-    round_key,
-    round_vectors_key,
-    structured_hash,
-    vectors_hash,
-    vectors_key,
-    version_key,
-    words_key,
-)
+from tasks.ingest import keys
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import Embedder
@@ -117,13 +101,12 @@ def noted_pages(
 
 
 def _note(outcomes: Counter[str], what: str, thing: str) -> str:
-    count = outcomes.total()
     reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
-    return f"{count} {thing if count == 1 else f'{thing}s'} {what}, because the model gave no usable reply ({reasons})"
+    return f"{counted(outcomes.total(), thing)} {what}, because the model gave no usable reply ({reasons})"
 
 
-@step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)
-def parse(work: DocumentWork, tools: IngestTools) -> ParsedDocument:
+@step("parse", version="1", retries=ONCE, cache_key=keys.parse_key, codec=keys.PARSED, tag=lambda *_: PARSE)
+def parse(work: DocumentWork, tools: keys.IngestTools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process; raise NotKeptError where no file is to be read."""
     if not work.path:
         raise NotKeptError("what was read of it is not kept for these settings; ingest its file with them")
@@ -137,8 +120,8 @@ def parse(work: DocumentWork, tools: IngestTools) -> ParsedDocument:
     )
 
 
-@step("read-words", version="1", retries=ONCE, cache_key=words_key, codec=PARSED)
-def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: IngestTools) -> ParsedDocument:
+@step("read-words", version="1", retries=ONCE, cache_key=keys.words_key, codec=keys.PARSED)
+def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTools) -> ParsedDocument:
     """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
     settings = tools.settings.reading.ocr
     readable = read_words(
@@ -152,16 +135,23 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: IngestTools
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=version_key, summary=structured_hash)
-def structure(work: DocumentWork, parsed: ParsedDocument, tools: IngestTools) -> Structured:
+@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash)
+def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
     report(work.document_id, "structure", 1, 1)
     return structured
 
 
-@step("analyze", version="1", retries=ONCE, cache_key=version_key, summary=structured_hash, tag=lambda *of: of[-1].tag_of_chat)
-def analyze(work: DocumentWork, structured: Structured, tools: IngestTools) -> Structured:
+@step(
+    "analyze",
+    version="1",
+    retries=ONCE,
+    cache_key=keys.version_key,
+    summary=keys.structured_hash,
+    tag=lambda *of: of[-1].tag_of_chat,
+)
+def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
@@ -172,7 +162,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: IngestTools) -> S
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
 
 
-def _described(work: DocumentWork, analyzed: Structured, tools: IngestTools, chat: ChatModel) -> Structured:
+def _described(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
     """Have the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
     asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
@@ -181,12 +171,12 @@ def _described(work: DocumentWork, analyzed: Structured, tools: IngestTools, cha
         analyzed,
         nodes=described.nodes,
         pages=noted_pages(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
-        unfinished=may_be_mended(described.errors),
+        unfinished=keys.may_be_mended(described.errors),
     )
 
 
-@step("embed", version="2", retries=ONCE, cache_key=vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
-def embed(work: DocumentWork, texts: Sequence[str], tools: IngestTools) -> Vectors:
+@step("embed", version="2", retries=ONCE, cache_key=keys.vectors_key, codec=keys.VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
+def embed(work: DocumentWork, texts: Sequence[str], tools: keys.IngestTools) -> Vectors:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
         texts=texts,
@@ -200,16 +190,16 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: IngestTools) -> Vecto
     "evolve-round",
     version="1",
     retries=0,
-    cache_key=round_key,
-    summary=vectors_hash,
+    cache_key=keys.round_key,
+    summary=keys.vectors_hash,
 )
-def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools: IngestTools) -> EvolvedVectors:
+def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools: keys.IngestTools) -> EvolvedVectors:
     """Move every node's vector towards its neighbours' for one round, by rule; it takes milliseconds and is not remembered."""
     return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
 
 
-@step("judge-links", version="1", retries=0, cache_key=round_key, summary=nodes_hash, tag=lambda *_: MODEL)
-def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: IngestTools) -> EvolvedNodes:
+@step("judge-links", version="1", retries=0, cache_key=keys.round_key, summary=keys.nodes_hash, tag=lambda *_: MODEL)
+def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: keys.IngestTools) -> EvolvedNodes:
     """Have the model rewrite the nodes and name their links for one round (eq. 14); raise TooFewRepliesError as `analyze` does.
 
     What it replied is kept with the model's replies: a run that was killed does its rounds again without asking.
@@ -233,8 +223,15 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: In
     return judged
 
 
-@step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
-def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: IngestTools) -> Vectors:
+@step(
+    "embed-round",
+    version="1",
+    retries=ONCE,
+    cache_key=keys.round_vectors_key,
+    codec=keys.VECTORS,
+    tag=lambda *of: of[-1].tag_of_embedder,
+)
+def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: keys.IngestTools) -> Vectors:
     """Embed what a round of a model wrote, as `embed` does; remembered until the document is published."""
     rounds = tools.settings.reading.evolution.rounds
     return embed_nodes(
@@ -245,8 +242,8 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: In
     )
 
 
-@step("write-map", version="1", retries=0, cache_key=version_key, summary=structured_hash, tag=lambda *_: MODEL)
-def write_map(work: DocumentWork, structured: Structured, tools: IngestTools, evolved: Evolved) -> Structured:
+@step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash, tag=lambda *_: MODEL)
+def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTools, evolved: keys.Evolved) -> Structured:
     """Have the model sum up pages and sections, after the rounds; raise TooFewRepliesError as `analyze` does."""
     assert tools.chat is not None
     structured = _as_evolved(structured, evolved, tools)
@@ -262,18 +259,18 @@ def write_map(work: DocumentWork, structured: Structured, tools: IngestTools, ev
         structured,
         pages=pages,
         sections=tuple(replace(section, summary=entry.summary) for section, entry in sections),
-        unfinished=structured.unfinished or may_be_mended(errors),
+        unfinished=structured.unfinished or keys.may_be_mended(errors),
     )
 
 
-@step("evolve", version="2", retries=ONCE, cache_key=graph_key, codec=GRAPH)
+@step("evolve", version="2", retries=ONCE, cache_key=keys.graph_key, codec=keys.GRAPH)
 def evolve(
     work: DocumentWork,
     parsed: ParsedDocument,
     structured: Structured,
     initial: Vectors,
-    tools: IngestTools,
-    evolved: Evolved,
+    tools: keys.IngestTools,
+    evolved: keys.Evolved,
     second: Vectors | None = None,
 ) -> DocumentGraph:
     """Gather the finished graph of what the rounds left."""
@@ -302,7 +299,7 @@ def evolve(
     )
 
 
-def _as_evolved(structured: Structured, evolved: Evolved, tools: IngestTools) -> Structured:
+def _as_evolved(structured: Structured, evolved: keys.Evolved, tools: keys.IngestTools) -> Structured:
     """Return the structure with the nodes as a model rewrote them; pages say which of theirs it did not judge."""
     if not isinstance(evolved, EvolvedNodes):
         return structured
@@ -312,7 +309,7 @@ def _as_evolved(structured: Structured, evolved: Evolved, tools: IngestTools) ->
     return replace(structured, nodes=evolved.nodes, pages=pages)
 
 
-def embedding_texts(nodes: Sequence[Node], tools: IngestTools) -> tuple[str, ...]:
+def embedding_texts(nodes: Sequence[Node], tools: keys.IngestTools) -> tuple[str, ...]:
     return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
 
 

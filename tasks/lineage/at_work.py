@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS
+from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
 from storage.runs.at_work import SignedRun, close, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import displayed
+from storage.text import displayed, listed
 from tasks.ingest.request import ReadingRequest, recorded
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of, when
@@ -41,8 +41,7 @@ class OpenRun:
 
     @property
     def message(self) -> str:
-        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
-        of = f" of {displayed(self.paths[0])}{more}" if self.paths else ""
+        of = f" of {listed(list(map(displayed, self.paths)), 1)}" if self.paths else ""
         remedy = "; the same command goes on with the rest" if self.killed and self.goes_on else ""
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"

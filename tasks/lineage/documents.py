@@ -13,9 +13,9 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, identify
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING
-from tasks.lineage.names import Sources
 from tasks.lineage.records import CallRecord, Damage, DocumentHistory, DocumentReading, NodePlace
 from tasks.lineage.runs import RunHistory, history_of
+from tasks.lineage.search import Sources
 from tasks.parsing.parse import parse_inputs, parser_identity
 from tasks.settings.ingest import IngestSettings
 

@@ -49,10 +49,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run: `began` is when the first step did that is named, `outcome` how it ended, `snapshot` what was published then.
-
-    `took_over` are the killed runs whose rest it does.
-    """
+    """A run: `began` is when the first step did that is named, `outcome` how it ended, `snapshot` what was published then."""
 
     run_id: str
     kind: RunKind
@@ -60,7 +57,6 @@ class RunHead:
     outcome: str
     snapshot: int | None
     code_version: str
-    took_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +177,10 @@ class DocumentWalk:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInRun:
-    """A document that a run had to do with; what is not published has no name here, and `why` says that it is not."""
+    """A document that a run had to do with; what is not published has no name here."""
 
     document: NamedDocument
     published: bool
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,60 +38,37 @@ class RunHistory:
     planned: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    documents: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Begin:
-    parameters: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    code_version: str
-    took_over: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    outcome: str
-    snapshot: int
-
-
-RECORDS: Mapping[EntryKind, type[Any]] = {
-    EntryKind.RUN: _Begin,
-    EntryKind.PLAN: _Plan,
-    EntryKind.STEP: StepRecord,
-    EntryKind.CALL: CallRecord,
-    EntryKind.END: _End,
-}
+RECORDS: Mapping[EntryKind, type[Any]] = {EntryKind.STEP: StepRecord, EntryKind.CALL: CallRecord}
 
 
 def history_of(run: RunEntries) -> RunHistory:
-    """Return the history in the entries of a run; a line that lacks something counts as damage and is left out."""
+    """Return the history in the entries of a run; a step or a call that lacks something counts as damage and is left out."""
     torn, found = run.torn, []
+    last: dict[EntryKind, dict[str, Any]] = {}
     for entry in run.entries:
-        if kind := RECORDS.get(entry["kind"]):
+        kind = entry["kind"]
+        last[kind] = entry
+        if kind in RECORDS:
             try:
-                found.append(adapter(kind).validate_python(_call(entry) if kind is CallRecord else entry))
+                found.append(adapter(RECORDS[kind]).validate_python(_call(entry) if kind is EntryKind.CALL else entry))
             except ValidationError:
                 torn += 1
-    begin = next((each for each in reversed(found) if isinstance(each, _Begin)), _Begin({}, {}, ""))
-    plan = next((each.documents for each in reversed(found) if isinstance(each, _Plan)), None)
+    begin, end, plan = (last.get(kind, {"sequence": -1}) for kind in (EntryKind.RUN, EntryKind.END, EntryKind.PLAN))
     # A run that Prefect tries again begins once more after its last end.
-    last = next((each for each in reversed(found) if isinstance(each, _Begin | _End)), None)
+    ended = end["sequence"] > begin["sequence"]
     steps = tuple(each for each in found if isinstance(each, StepRecord))
+    parameters = begin.get("parameters", {})
     head = RunHead(
         run_id=run.run_id,
-        kind=_kind(run.run_id, begin.parameters),
+        kind=_kind(run.run_id, parameters),
         began=min((step.started for step in steps), default=""),
-        outcome=last.outcome if isinstance(last, _End) else STILL_GOING if run.at_work else KILLED,
-        snapshot=last.snapshot if isinstance(last, _End) else None,
-        code_version=begin.code_version,
-        took_over=begin.took_over,
+        outcome=end["outcome"] if ended else STILL_GOING if run.at_work else KILLED,
+        snapshot=end["snapshot"] if ended else None,
+        code_version=begin.get("code_version", ""),
     )
     calls = tuple(each for each in found if isinstance(each, CallRecord))
     damage = Damage(run.run_id, torn, run.unreadable) if torn or run.unreadable else None
-    return RunHistory(head, begin.parameters, begin.settings, steps, calls, damage, plan)
+    return RunHistory(head, parameters, begin.get("settings", {}), steps, calls, damage, plan.get("documents"))
 
 
 def when(moment: str) -> str:

@@ -9,29 +9,16 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
+from tasks.lineage import records
 from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
-from tasks.lineage.names import Sources, opened_sources, shown_parameters
-from tasks.lineage.records import (
-    MAKES_DOCUMENTS,
-    AnswerWalk,
-    Damage,
-    DocumentInRun,
-    DocumentWalk,
-    NodePlace,
-    PagesRead,
-    PathPlaces,
-    RunKind,
-    RunWalk,
-    Walk,
-)
 from tasks.lineage.runs import RunHistory, history_of, sum_of_calls, sum_of_steps
-from tasks.lineage.search import file_names, find_named
+from tasks.lineage.search import Sources, file_names, find_named, opened_sources, shown_parameters
 from tasks.watching.json_log import step_outcome
 
-UNPUBLISHED, UNNAMED_REMOVAL = "not published now", "a quoted document was removed"
+UNNAMED_REMOVAL = "a quoted document was removed"
 
 
-def walk(snapshot: Snapshot, asked: str) -> Walk:
+def walk(snapshot: Snapshot, asked: str) -> records.Walk:
     """Walk the lineage of what these digits, or this file name, name.
 
     Raise UnknownError or AmbiguousError, which list what there is. What cannot be read of a run's file is named.
@@ -46,7 +33,7 @@ def walk(snapshot: Snapshot, asked: str) -> Walk:
         return answer_walk(sources, answer, named.run_id)
 
 
-def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
+def answer_walk(sources: Sources, answer: Answer, run_id: str) -> records.AnswerWalk:
     """Return from an answer its question, run, paths, nodes and places, and the documents they stand in with how they were read."""
     lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
     run = history_of(sources.runs.read_one(run_id, lines, id=answer.answer_id))
@@ -59,15 +46,15 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
         citations=tuple(_called(sources, citation) for citation in answer.citations),
         trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
     )
-    return AnswerWalk(
+    return records.AnswerWalk(
         answer=called,
         published=sources.snapshot.number,
         run=replace(run.head, began=answer.asked),
         steps=tuple(step for step in run.steps if step.subject == answer.answer_id),
         calls=tuple(call for call in run.calls if call.about == answer.answer_id),
         paths=tuple(
-            PathPlaces(
-                nodes=tuple(nodes.get(name, NodePlace(name)) for name in path.nodes),
+            records.PathPlaces(
+                nodes=tuple(nodes.get(name, records.NodePlace(name)) for name in path.nodes),
                 pages=tuple(_called(sources, place) for place in path.pages),
                 flow=path.flow,
                 quality=path.quality,
@@ -91,13 +78,13 @@ def pages_used(answer: Answer) -> list[Citation | PagePlace]:
     return [*answer.citations, *(place for path in answer.paths for place in path.pages), *answer.evidence_pages]
 
 
-def _read_by(answer: Answer, readers: Iterable[PageReader]) -> tuple[PagesRead, ...]:
+def _read_by(answer: Answer, readers: Iterable[PageReader]) -> tuple[records.PagesRead, ...]:
     used = {(place.document.id, place.page) for place in pages_used(answer)}
     groups: dict[tuple[str, str, str], list[int]] = {}
     for document_id, number, parser, note in readers:
         if (document_id, number) in used:
             groups.setdefault((document_id, parser, note), []).append(number)
-    return tuple(PagesRead(document, parser, tuple(pages), note) for (document, parser, note), pages in groups.items())
+    return tuple(records.PagesRead(document, parser, tuple(pages), note) for (document, parser, note), pages in groups.items())
 
 
 P = TypeVar("P", Citation, PagePlace)
@@ -107,7 +94,7 @@ def _called(sources: Sources, place: P) -> P:
     return replace(place, document=sources.named(place.document))
 
 
-def document_walk(sources: Sources, document_id: str) -> DocumentWalk:
+def document_walk(sources: Sources, document_id: str) -> records.DocumentWalk:
     """Return from a document, published or not, the runs that read it and the answers that used it, or its file before.
 
     Which pages count is as from an answer to its documents: those that it cites, and those that were read for it. An earlier
@@ -120,12 +107,12 @@ def document_walk(sources: Sources, document_id: str) -> DocumentWalk:
     named = {document_id: NamedDocument(document_id, "")}
     named |= {use["document_id"]: NamedDocument(use["document_id"], name) for use, name in used}
     (document, *earlier), of_documents = document_histories(sources, list(named.values()))
-    return DocumentWalk(
+    return records.DocumentWalk(
         corpus=sources.snapshot.location.name,
         document=document,
         earlier=tuple(earlier),
         answers=tuple(use for use, _name in used),
-        damaged=(*of_documents, *(Damage(run.run_id, run.torn, run.unreadable) for run in damaged)),
+        damaged=(*of_documents, *(records.Damage(run.run_id, run.torn, run.unreadable) for run in damaged)),
     )
 
 
@@ -140,12 +127,12 @@ GROUP BY answer_id, run_id, asked, question, status, document_id ORDER BY asked 
 """
 
 
-def run_walk(sources: Sources, run_id: str) -> RunWalk:
+def run_walk(sources: Sources, run_id: str) -> records.RunWalk:
     """Return all that a run's file has of it; what is not published any more has no name, and its errors no words."""
     history = history_of(sources.runs.read_one(run_id, "kind <> 'answer'"))
     answers = sources.runs.rows(ANSWERS_OF_RUN, run_id=run_id)
     used = [name for (name,) in sources.runs.rows(USED_BY_RUN, run_id=run_id)]
-    return RunWalk(
+    return records.RunWalk(
         corpus=sources.snapshot.location.name,
         run=history.head,
         parameters=shown_parameters(history.parameters, sources),
@@ -172,11 +159,11 @@ ORDER BY min(sequence), bool_or(cited) DESC, document_id
 
 def _is_document(history: RunHistory, subject: str) -> bool:
     """Say whether a step worked on a document: others work on questions, on batches of them or on the corpus."""
-    return history.head.kind in {*MAKES_DOCUMENTS, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
+    return history.head.kind in {*records.MAKES_DOCUMENTS, records.RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
 
 
-def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tuple[DocumentInRun, ...]:
+def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tuple[records.DocumentInRun, ...]:
     """Return the documents that the answers used, and those that the run read."""
     read = (each.subject for each in history.steps if _is_document(history, each.subject))
-    found = [(sources.named(NamedDocument(each, "")), each in sources.records) for each in dict.fromkeys((*used, *read))]
-    return tuple(DocumentInRun(document, there, "" if there else UNPUBLISHED) for document, there in found)
+    names = dict.fromkeys((*used, *read))
+    return tuple(records.DocumentInRun(sources.named(NamedDocument(each, "")), each in sources.records) for each in names)

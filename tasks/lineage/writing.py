@@ -37,18 +37,11 @@ def lineage_of_run(
     """
     run_id = run_id or uuid.uuid4().hex
     path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
-    others = [killed for killed in took_over if killed != path]
     with at_work(path), watched_run(run_id, location.name, lambda: outcome):
         log = continued(path)
         place = workplace_of(run_id, log)
-        log.begin(
-            run_id=run_id,
-            parameters=parameters,
-            settings=settings,
-            code_version=metadata.version("flowreader"),
-            took_over=[killed.stem for killed in others],
-        )
-        for killed in others:
+        log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
+        for killed in set(took_over) - {path}:
             close(killed, outcome=f"killed, taken over by {run_id}", snapshot=snapshot())
         try:
             yield place

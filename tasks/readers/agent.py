@@ -9,13 +9,14 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import EdgeKind
+from storage.text import counted
 from tasks.algorithms.graphs.communities import context_of
 from tasks.algorithms.graphs.graph_query import Condition, GraphIndex, GraphQuery, QueryError, run_query
 from tasks.algorithms.questions.kinds import asked_elements, collects, counted_noun
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
-from tasks.readers.pages import Pages, counted, equal_paths
+from tasks.readers.pages import Pages, equal_paths
 from tasks.routing.way import ChosenPath, Way, places_of
 
 ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]

@@ -10,6 +10,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.records.answers import PagePlace, TraceKind
 from storage.records.documents import Modality, PageKey
+from storage.text import counted
 from tasks.algorithms.arrays import BoolArray
 from tasks.algorithms.graphs.section_map import DocumentMap, LocatedSection, widened
 from tasks.algorithms.page_ranks import best_pages, fuse_rankings
@@ -17,7 +18,7 @@ from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.readers.map_model import ShownMap, located_by_model, reflected_by_model, shown_map
-from tasks.readers.pages import Pages, counted, equal_paths
+from tasks.readers.pages import Pages, equal_paths
 from tasks.readers.section_maps import maps_of, named_pages, sections_for
 from tasks.readers.whole_documents import ranked_documents
 from tasks.reading.rules import ExtractiveReader, listed

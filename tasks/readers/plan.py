@@ -11,6 +11,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import DocumentState, PageKey
+from storage.text import counted
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.graphs.communities import readout
 from tasks.algorithms.graphs.plan_graph import PlanStep, checked_plan, kept, layers
@@ -22,7 +23,6 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import own_vectors
 from tasks.readers.graph_indexes import is_layout
-from tasks.readers.pages import counted
 from tasks.readers.plan_model import first_plan, mended_plan, missing_of
 from tasks.reading.paths import with_one_text
 from tasks.reading.rules import listed

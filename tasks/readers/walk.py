@@ -9,6 +9,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import Vectors
+from storage.text import counted
 from tasks.algorithms.arrays import BoolArray, FloatArray, page_means, snap_fine
 from tasks.algorithms.graphs import beam_walk
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
@@ -20,7 +21,7 @@ from tasks.asking.relevance import own_vectors
 from tasks.prompts.prompt import Piece, cut
 from tasks.readers.forms import RatedPage, ShortRating
 from tasks.readers.page_pictures import page_images
-from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
+from tasks.readers.pages import Pages, StemsOnPages, equal_paths
 from tasks.routing.way import ChosenPath, Way
 
 RATING = "rate_page"

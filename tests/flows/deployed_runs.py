@@ -23,20 +23,6 @@ async def pages(client):
     }
 
 
-async def assets(client):
-    """Return the asset events that the server kept: what happened, to which asset, made of which others."""
-    wanted = {"filter": {"event": {"prefix": ["prefect.asset."]}}, "limit": 50}
-    deadline, last = time.monotonic() + 30, -1
-    while True:
-        kept = (await client._client.post("/events/filter", json=wanted)).json()["events"]
-        if (kept and len(kept) == last) or time.monotonic() > deadline:
-            break
-        last = len(kept)
-        await asyncio.sleep(2)
-    names = [[each["prefect.resource.id"] for each in (one["resource"], *one["related"])] for one in kept]
-    return [[one["event"], asset, related] for one, (asset, *related) in zip(kept, names, strict=True)]
-
-
 async def graphs(client):
     """Return what Prefect's UI draws of the first runs of these flows: each task with those that it waited for."""
     drawn = {}
@@ -208,7 +194,6 @@ async def main():
         plain = shutil.copytree(folder, home() / "plain")
         reading = ingest(IngestRequest(paths=(str(plain),), corpus="plain"), return_state=True)
         told["without pages"] = await without_pages(client, reading)
-        told["assets"] = await assets(client)
         one_round = IngestSettings.model_validate({"reading": {"evolution": {"rounds": 1}}})
         told["evolve"] = await ran(evolve(EvolveRequest(corpus="tides", settings=one_round), return_state=True))
         told["evolve page"], told["index after evolve"] = map((await pages(client)).get, ("evolve-tides", "corpus-tides"))

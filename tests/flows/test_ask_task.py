@@ -4,8 +4,8 @@ import json
 
 from flows.ask_deployed import still_shown
 from flows.cli.main import main
+from flows.prefect_runs.corpus_pages import answer_key
 from storage.runs.answer_json import answer_from_json
-from tasks.watching.page_keys import answer_key
 from tests.asking_worlds import WEIGHT
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 from storage.locations import CorpusLocation
 from storage.records.answers import (
@@ -17,6 +18,8 @@ from storage.records.answers import (
     Usage,
 )
 from storage.records.documents import Modality, identify
+from storage.records.steps import StepRecord
+from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from tests.storage.worlds import document_id
 
@@ -71,3 +74,14 @@ def numbered(count: int, *names: str) -> list[Answer]:
 def asking_log(location: CorpusLocation, name: str) -> RunLog:
     """The log of a run that asks."""
     return RunLog(location.runs / f"{ASKING}{name}.jsonl")
+
+
+def keep(location: CorpusLocation, *answers: Answer, run: str = "r1") -> Path:
+    """Leave the answers as a run that asks does, which took a step; return its file."""
+    log = asking_log(location, run)
+    log.begin(run_id=run, parameters={"questions": ["How many?"]}, settings={}, code_version="1")
+    log.step(StepRecord(run, "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {}))
+    for each in answers:
+        log.answer(answer_json(each))
+    log.end(run_id=run, outcome="ended", snapshot=3)
+    return log.path

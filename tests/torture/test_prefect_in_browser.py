@@ -9,9 +9,9 @@ import time
 import pytest
 
 from flows.cli.ask_server_commands import ask_service
+from flows.prefect_runs.corpus_pages import answer_key
 from storage.runs.answer_json import answer_from_json
 from tasks.reading.judging import words_of
-from tasks.watching.page_keys import answer_key
 from tests.asking_worlds import TORQUE
 from tests.waiting import wait_until
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from flows.cli.main import main
-from flows.display.lineage_tables import READINGS_SHOWN, SHOWN, Line, heading, markdown_of, show_walk
-from flows.display.lineage_wording import pages_words, settings_words
+from flows.display.lineage_tables import READINGS_SHOWN, SHOWN, Line, heading, markdown_of, settings_words, show_walk
 from flows.display.output import Output
 from storage.records.answers import NamedDocument
 from storage.runs.log import RunLog
-from tasks.lineage.records import PagesRead, RunKind
+from tasks.lineage.records import RunKind
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import COAST, answers_to
@@ -97,11 +96,6 @@ def test_damage_is_shown_last(location, capsys):
     assert "ask-dd cannot be read: Is a directory" in shown(capsys, location, "report.pdf")
 
 
-def test_pages_in_a_row_are_a_range():
-    assert pages_words(PagesRead("d", "ocr", (1, 2, 3), "")) == "pages 1-3 by ocr"
-    assert pages_words(PagesRead("d", "ocr", (1, 3), "no text")) == "pages 1, 3 by ocr (no text)"
-
-
 def test_settings_are_shown_where_they_differ_from_the_defaults():
     usual = AskSettings().model_dump(mode="json")
     changed = usual | {"selection": usual["selection"] | {"read": 2}}
@@ -115,14 +109,6 @@ def test_on_a_page_of_markdown_nothing_that_somebody_wrote_is_markup():
     page = markdown_of(lines)
     assert page.startswith("## run \\<b\\>1") and "\n- paths\\: \\/in\n  - \\`node\\` \\# torn\n" in page
     assert not re.search(r"(?<!\\)<", page) and "](http" not in page
-
-
-def test_programs_get_one_document_whatever_was_asked(location, capsys):
-    asking_run(location, "aa00bb", [replace(ANSWER, question="How m\ud800any?")])
-    show_walk(walked(location, ANSWER.answer_id), PROGRAMS)
-    (line,) = capsys.readouterr().out.splitlines()
-    told = json.loads(line)
-    assert (told["corpus"], told["question"], told["damaged"]) == ("default", "How m\\ud800any?", [])
 
 
 @pytest.fixture(scope="module")

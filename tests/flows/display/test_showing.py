@@ -60,11 +60,6 @@ def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
     assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
 
 
-def test_an_error_of_the_house_splits_into_what_and_remedy():
-    error = CommandError.from_error(ValueError("disk full at /x; free 3 MB; run it again"))
-    assert (error.what, error.remedy) == ("disk full at /x", "free 3 MB; run it again")
-
-
 @pytest.mark.parametrize("name", ["a; b.pdf", "it's a; b.pdf", '"a; b".pdf', 'it\'s "a; b".pdf', "a\\'; b.pdf", "; "])
 def test_a_value_that_holds_a_semicolon_does_not_end_the_sentence(name):
     error = CommandError.from_error(LookupError(f"no document {name!r} in the writers' corpus; take {name!r}; or none"))
@@ -137,34 +132,10 @@ def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_pla
     assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
 
 
-def test_on_a_narrow_terminal_places_and_quotes_break_between_words_below_their_number(monkeypatch):
-    row = replace(
-        citation("report"),
-        section=("Annual Report 2024", "2 The year in numbers"),
-        quote="Table 1: Bolts and their torque | Joint: Blade root to hub | Bolt: M36",
-    )
-    with terminal(monkeypatch, 40) as lines:
-        show_answer(replace(answer("report"), citations=(row,)), PEOPLE, with_question=False)
-    at = lines.index("[1] report.pdf, page 2, box 0.10 0.20")
-    assert lines[at + 1 : at + 5] == [
-        "    0.90 0.33, Annual Report 2024 > 2",
-        "    The year in numbers",
-        "    Table 1: Bolts and their torque |",
-        "    Joint: Blade root to hub | Bolt: M36",
-    ]
-    assert max(map(len, lines)) <= 40
-
-
 def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
     lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
     assert max(map(len, lines)) == QUOTE_SHOWN + 4 and any(line.endswith("…") for line in lines)
-
-
-def test_what_a_document_says_is_no_markup_and_no_command_to_the_terminal(capsys):
-    odd = replace(citation("report"), quote="[bold]red[/bold] \x1b[31m")
-    words = shown(capsys, replace(answer("report"), citations=(odd,)))
-    assert "[bold]red[/bold]" in words and "\x1b" not in words
 
 
 @pytest.mark.parametrize(

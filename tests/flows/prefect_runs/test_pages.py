@@ -17,7 +17,16 @@ from prefect.states import Crashed
 
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import DOCUMENTS_SHOWN, CorpusNow, corpus_markdown, report_link
+from flows.prefect_runs.corpus_pages import (
+    DOCUMENTS_SHOWN,
+    PROGRESS,
+    WORDS_SHOWN,
+    CorpusNow,
+    answer_key,
+    corpus_key,
+    corpus_markdown,
+    report_link,
+)
 from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
 from flows.prefect_runs.pages import PICTURE_BYTES, answer_markdown
 from storage.records.answers import AnswerStatus
@@ -25,7 +34,6 @@ from storage.text import as_markdown
 from tasks.finding.plan import DocumentWork
 from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings
-from tasks.watching.page_keys import WORDS_SHOWN, answer_key
 from tests.program import flowreader
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
@@ -97,18 +105,6 @@ def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says
     assert "secret" not in "".join(told["log"])
 
 
-def test_the_server_keeps_what_was_made_of_what(deployed):
-    made = {asset: related for event, asset, related in deployed["assets"] if event == "prefect.asset.materialization.succeeded"}
-    folder = f"file://{deployed['home']}/in"
-    (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
-    assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
-    for given in (*deployed["ask"]["returned"], *deployed["http"]):
-        related = made[f"flowreader://small/answers/{given['answer_id']}"]
-        assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
-        assert any(name.startswith("prefect.flow-run.") for name in related)
-    assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
-
-
 KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
 
 
@@ -164,6 +160,15 @@ def test_the_key_is_one_that_prefect_takes_and_begins_with_the_question():
     long = answer_key(replace(asked, corpus="a" * 64, question="word " * 90))
     assert re.fullmatch("answer-a{24}-(word-){8}[0-9a-f]{8}", long)
     assert answer_key(replace(asked, question="w" * 900)).count("w") == WORDS_SHOWN + 1
+
+
+def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own():
+    assert corpus_key("ingest", "tides-2024") == "ingest-tides-2024"
+    named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
+    keys = {corpus_key("ingest", name) for name in named_alike}
+    assert len(keys) == len(named_alike)
+    assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
+    assert corpus_key("ingest", f"tides{PROGRESS}") != corpus_key("ingest", "tides") + PROGRESS
 
 
 def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus():

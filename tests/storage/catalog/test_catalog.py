@@ -8,9 +8,8 @@ import pytest
 
 from storage.catalog import catalog, current
 from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, held, hold, snapshot_numbers, snapshot_path
-from storage.catalog.in_use import corpora_in, in_use, quiet
+from storage.catalog.in_use import in_use, quiet
 from storage.catalog.removals import Removals, note_removals, noted_removals
-from storage.locations import corpora_folder, corpus_location
 from storage.memo import asked_steps
 from storage.system import DiskFullError
 from tests.storage import worlds
@@ -115,11 +114,6 @@ def test_a_catalog_whose_log_was_not_folded_in_is_never_published(place):
 REPORT, PAPER = "a" * 64, "b" * 64
 
 
-@pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
-
-
 def test_removals_are_noted_with_all_their_paths_and_a_later_one_does_not_change_since_when(location):
     assert noted_removals(location) == Removals(0.0, {})
     before = time.time()
@@ -138,14 +132,6 @@ def test_a_damaged_note_names_no_document_and_is_due(location, said):
     assert noted_removals(location) == Removals(0.0, {})
     note_removals(location, {REPORT: ()})
     assert list(noted_removals(location).paths) == [REPORT]
-
-
-def test_folders_are_listed_by_name(home):
-    assert corpora_in(corpora_folder()) == []
-    for name in ("b", "a"):
-        (corpora_folder() / name).mkdir(parents=True)
-    (corpora_folder() / "file").touch()
-    assert corpora_in(corpora_folder()) == [corpus_location("a"), corpus_location("b")]
 
 
 def test_a_corpus_is_quiet_unless_it_is_written_and_stays_so(tmp_path):

@@ -13,17 +13,16 @@ from storage.memo import StepMemo
 from storage.object_copies import copy_sign
 from storage.records.documents import identify
 from storage.records.evaluations import Asked
-from storage.runs.answer_json import answer_json
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache, questions_owner
-from tests.storage.answer_worlds import answer, asking_log, words_of
+from tests.storage.answer_worlds import answer, keep, words_of
 from tests.storage.worlds import document_id
 
 
 def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
     """Leave words of a document on a machine, as asking, evaluating and reading it in do."""
     words, document, home = words_of(name).encode(), document_id(name), place.home
-    keep_answer(place, name, run)
+    keep(place, answer(name), run=run)
     AskedQuestions(place.evaluations).keep(identify("flow"), [Asked(identify(name), "q", "flow", (), (), 0.1, words_of(name), "?")])
     for owner in (document, questions_owner(place.name)):
         CallCache(calls_folder(home)).keep(owner, identify(name), CachedReply(words_of(name), "scripted", 1, 1))
@@ -39,11 +38,6 @@ def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
     for path, data in kept.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-
-
-def keep_answer(place: CorpusLocation, name: str, run: str) -> None:
-    """Leave an answer that quotes the document."""
-    asking_log(place, run).answer(answer_json(answer(name)))
 
 
 def has_words(place: CorpusLocation, name: str) -> list[str]:

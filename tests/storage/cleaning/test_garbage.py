@@ -4,9 +4,7 @@ import time
 import pytest
 
 from storage.catalog.current import snapshot_numbers, snapshot_path
-from storage.catalog.in_use import paths_in_use
-from storage.cleaning.files import KEEP_UNNAMED_SECONDS, delete_files, is_older
-from storage.cleaning.garbage import AgedOut, Garbage, age_out, collect
+from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS, AgedOut, Garbage, age_out, collect, delete_files, is_older
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, reports_folder
@@ -15,7 +13,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.replies import CachedReply, CallCache, questions_owner
 from tests.storage.answer_worlds import answer
-from tests.storage.worlds import corpus_in, document_id, graph, publish, record, writing
+from tests.storage.worlds import corpus_in, document_id, graph, publish, writing
 
 KEY = document_id("key")
 
@@ -104,16 +102,6 @@ def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
         publish(corpus, graph("report"))
         collect(place, keep_seconds=0)
     assert set(calls.subjects()) == {known, young, questions}
-
-
-def test_what_any_snapshot_shows_is_in_use(tmp_path):
-    one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
-    for place, name in ((one, "report"), (two, "letter")):
-        with writing(place) as corpus:
-            publish(corpus, graph(name))
-    with writing(one) as corpus:
-        corpus.publish(removed=[document_id("report")])
-    assert paths_in_use([one, two]) == {path for name in ("report", "letter") for path in record(graph(name)).paths}
 
 
 REPORT = graph("report")

@@ -10,7 +10,6 @@ import pytest
 
 from flows.display.corpus_tables import receipt_words
 from storage.catalog.removals import note_removals, noted_removals
-from storage.cleaning import removing
 from storage.cleaning.garbage import collect
 from storage.cleaning.removing import clean_up, forget_removed, purge_is_due, remove_corpus, remove_document
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
@@ -25,7 +24,7 @@ from storage.runs.replies import CachedReply, CallCache, questions_owner
 from storage.system import DiskFullError
 from tasks.finding.mirror import discover_objects
 from tests.storage import worlds
-from tests.storage.answer_worlds import answer, asking_log
+from tests.storage.answer_worlds import answer, asking_log, keep
 from tests.storage.cleaning.removal_worlds import has_words, keep_words
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
@@ -59,13 +58,9 @@ def everything_in(folder):
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def keep_answer(location, *names, run="r1"):
-    asking_log(location, run).answer(answer_json(answer(*names)))
-
-
 def test_now_leaves_no_word_of_the_document(location):
-    keep_answer(location, "report", "paper", run="r1")
-    keep_answer(location, "report", run="r2")
+    keep(location, answer("report", "paper"), run="r1")
+    keep(location, answer("report"), run="r2")
     assert b"of paper" in everything_in(location.folder) and b"path of paper" in everything_in(location.runs)
     receipt = remove_document(location, "paper.pdf", now=True)
     assert receipt.gone["answer_texts"] == 1 and len(read_answers(location, present=())) == 2
@@ -77,8 +72,8 @@ def test_now_leaves_no_word_of_the_document(location):
 
 
 def test_the_receipt_says_what_went_in_words(location):
-    keep_answer(location, "report", "paper", run="r1")
-    keep_answer(location, "report", run="r2")
+    keep(location, answer("report", "paper"), run="r1")
+    keep(location, answer("report"), run="r2")
     said = receipt_words(remove_document(location, "report.pdf", now=False))
     assert said == "gone: its pages, the quotes in 2 answers; its file stays where it lies"
     assert receipt_words(remove_document(location, "paper.pdf", now=True)) == (
@@ -120,13 +115,13 @@ def test_now_says_that_it_is_still_being_read(location, monkeypatch):
 
 
 def test_answers_lose_their_quotes_at_once_and_those_given_meanwhile_when_the_last_reader_is_gone(location):
-    keep_answer(location, "paper", run="before")
+    keep(location, answer("paper"), run="before")
     with ThreadPoolExecutor() as pool:
         with open_for_reading(location):
             removing = pool.submit(remove_document, location, "paper.pdf", now=True)
             while asking_log(location, "before").path.read_bytes().count(b"of paper"):
                 assert not removing.done()
-            keep_answer(location, "paper", "report", run="meanwhile")
+            keep(location, answer("paper", "report"), run="meanwhile")
             keep_asked(location, "paper")
             with pytest.raises(TimeoutError):
                 removing.result(0.2)
@@ -144,8 +139,8 @@ def read_again(location, before, name):
 
 
 def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(location):
-    keep_answer(location, "paper", "report", run="r1")
-    keep_answer(location, "report", run="r2")
+    keep(location, answer("paper", "report"), run="r1")
+    keep(location, answer("report"), run="r2")
     keep_asked(location, "paper")
     read_again(location, PAPER, "second paper")
     assert b"words of paper" in everything_in(location.runs)
@@ -176,7 +171,7 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
     def full(*_arguments, **_more):
         raise DiskFullError("disk full")
 
-    keep_answer(location, "paper")
+    keep(location, answer("paper"))
     with monkeypatch.context() as patched, pytest.raises(DiskFullError):
         patched.setattr("storage.corpus.writer.CorpusWriter.publish", full)
         remove_document(location, "paper.pdf", now=True)
@@ -184,11 +179,13 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
     assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
 
 
-@pytest.mark.parametrize("step", ["wait_for_readers", "forget_replies", "forget_reports", "collect"])
+@pytest.mark.parametrize(
+    "step", ["removing.wait_for_readers", "owners.forget_replies", "owners.forget_reports", "removing.collect"]
+)
 def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(location, monkeypatch, step):
     keep_words(location, "paper")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(removing, step, killed)
+        patched.setattr(f"storage.cleaning.{step}", killed)
         remove_corpus(location)
     with pytest.raises(UnknownCorpusError):
         open_for_reading(location).__enter__()
@@ -334,7 +331,7 @@ def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
 
 
 def test_a_document_that_is_back_keeps_its_quotes(location):
-    keep_answer(location, "report")
+    keep(location, answer("report"))
     with worlds.writing(location) as corpus:
         note_removals(location, {REPORT.document_id: ()})
         corpus.publish(removed=[REPORT.document_id])
@@ -360,7 +357,7 @@ def test_a_removal_noted_in_the_future_is_due_at_once(location, monkeypatch):
 
 def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(location, monkeypatch):
     remove_document(location, "paper.pdf", now=False)
-    keep_answer(location, "paper", "report", run="late")
+    keep(location, answer("paper", "report"), run="late")
     assert not purge_is_due(location)
     set_clock(monkeypatch, 3500)
     assert not purge_is_due(location)

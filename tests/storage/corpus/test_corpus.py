@@ -91,15 +91,10 @@ def test_a_new_path_keeps_the_graph(place):
 def test_the_initial_vectors_of_what_is_published_are_given(place):
     with writing(place) as corpus:
         publish(corpus, REPORT, LETTER)
-        batches = list(corpus.initial_vectors([REPORT.document_id]))
-        order = {name: vector for batch in batches for name, vector in zip(batch.node_ids, batch.vectors, strict=True)}
-        assert np.array_equal(np.stack([order[node.id] for node in REPORT.nodes]), REPORT.initial_vectors)
-        assert sum(sum(batch.meaningless) for batch in batches) == 1
-        assert {name for batch in corpus.initial_vectors() for name in batch.document_ids} == {
-            REPORT.document_id,
-            LETTER.document_id,
-        }
-        assert list(corpus.initial_vectors([])) == []
+        found = corpus.initial_vectors([REPORT.document_id])
+        order = dict(zip(found["id"].to_pylist(), found["initial_vector"].to_pylist(), strict=True))
+        assert np.array_equal([order[node.id] for node in REPORT.nodes], REPORT.initial_vectors)
+        assert sum(found["meaningless"].to_pylist()) == 1 and corpus.initial_vectors([]).num_rows == 0
 
 
 REFUSED = {

@@ -4,43 +4,25 @@ import json
 import os
 from dataclasses import replace
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.catalog.removals import note_removals
-from storage.cleaning.erasing import erase_quotes
+from storage.cleaning.owners import erase_quotes
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import AmbiguousError, UnknownError
 from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
-from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
 from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
-from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
-from tests.storage.worlds import corpus_in, document_id, graph, record, writing
+from tests.storage.answer_worlds import answer, keep, named, numbered, path
+from tests.storage.worlds import document_id, graph, record, writing
 
-STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
 REPORT, PAPER = document_id("report"), document_id("paper")
 EARLIER = NamedDocument(document_id("paper before"), "paper.pdf")
 NAMES = st.lists(st.sampled_from(["report", "paper", "slides"]), unique=True)
-
-
-@pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
-
-
-def keep(location, *answers, run="r1"):
-    log = asking_log(location, run)
-    log.begin(run_id=run, parameters={"questions": ["How many?"]}, settings={}, code_version="1")
-    log.step(STEP)
-    for each in answers:
-        log.answer(answer_json(each))
-    log.end(run_id=run, outcome="ended", snapshot=3)
-    return log.path
 
 
 def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(location):
@@ -72,23 +54,10 @@ def test_a_torn_line_costs_that_answer_only(location):
     }  # fmt: skip
 
 
-def test_an_answer_that_cannot_be_read_does_not_hide_the_others(location):
-    log = asking_log(location, "r1")
-    log.answer({"answer_id": "of another time"})
-    log.answer(answer_json(answer("report")))
-    assert read_answers(location, present=()) == [answer("report")]
-
-
 def test_where_nothing_was_asked_there_are_no_answers(location):
     assert read_answers(location, present=()) == []
     with pytest.raises(UnknownError, match=r"'deadbeef' in corpus 'default'; .*answers list"):
         find_answer(location, "deadbeef", present=())
-
-
-def test_an_answer_is_found_by_eight_digits_of_its_id(location):
-    first, second = numbered(2, "report")
-    keep(location, first, second)
-    assert find_answer(location, second.answer_id[:8], present=()) == second == find_answer(location, second.answer_id, present=())
 
 
 @pytest.mark.parametrize("asked", ["", "1234567", "xyzxyzxyz", "12345678 ", "../../etc"])
@@ -111,14 +80,6 @@ def test_a_question_of_a_hundred_thousand_signs_is_kept(location):
     long = answer("report", question="\u4f60\r\n\x85\u2028" * 20_000)
     keep(location, long)
     assert find_answer(location, long.answer_id[:8], present=()).question == long.question
-
-
-def test_duckdb_reads_the_files_as_a_table(location):
-    keep(location, *numbered(3, "report"))
-    keep(location, answer("paper"), run="r2")
-    files = [str(path) for path in asking_files(location)]
-    query = "SELECT count(*), max(snapshot) FROM read_json(?, format='newline_delimited', union_by_name=true) WHERE kind = 'answer'"
-    assert duckdb.connect().execute(query, [files]).fetchone() == (4, 3)
 
 
 def test_a_removed_document_leaves_its_name_its_places_and_the_question():

@@ -30,11 +30,6 @@ with at_work(path):
 
 
 @pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
-
-
-@pytest.fixture
 def writer(location):
     """A run in a process of its own, in the middle of its work."""
     command = [sys.executable, "-c", WRITER, str(location.runs / "r1.jsonl")]

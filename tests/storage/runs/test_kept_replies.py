@@ -7,10 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from storage.codec import CodecError
 from storage.records.documents import identify
+from storage.records.evaluations import Figure
 from storage.runs import replies as kept_replies
-from storage.runs.replies import CachedReply, CallCache, KeptReplies, questions_owner
+from storage.runs.replies import CachedReply, CallCache, KeptReplies, marked_line, questions_owner, read_marked
 from tests.storage.worlds import document_id
 
 DOCUMENT, OTHER = document_id("report"), document_id("another")
@@ -201,3 +205,46 @@ def test_many_threads_find_what_others_keep(cache, kept):
         thread.join()
     keys = [identify(number, each) for number in range(4) for each in range(40)]
     assert missed == [] and set(cache.recall(DOCUMENT)) == set(kept.find(DOCUMENT, keys)) == set(keys)
+
+
+FIRST, SECOND = Figure("a", "all", "recall", 0.5, 0.25, 0.75, 4, 4), Figure("b", "all", "recall", 1.0, 1.0, 1.0, 2, 2)
+FIRST_KEY, SECOND_KEY = identify("first"), identify("second")
+
+
+@given(st.text())
+def test_whatever_a_text_holds_it_is_one_line(text):
+    record = CachedReply(text, "model", 1, 2)
+    try:
+        line = marked_line(FIRST_KEY, record)
+    except CodecError:
+        return
+    assert line.count(b"\n") == 1 and read_marked(CachedReply, line) == {FIRST_KEY: record}
+
+
+def test_a_cut_anywhere_costs_the_last_record_and_no_other():
+    first, second = marked_line(FIRST_KEY, FIRST), marked_line(SECOND_KEY, SECOND)
+    for end in range(len(second) - 1):
+        assert read_marked(Figure, first + second[:end]) == {FIRST_KEY: FIRST}
+
+
+def test_a_flipped_bit_anywhere_costs_its_record_and_no_other():
+    first, second = bytearray(marked_line(FIRST_KEY, FIRST)), marked_line(SECOND_KEY, SECOND)
+    for place in range(len(first) - 1):
+        first[place] ^= 0x81
+        assert read_marked(Figure, bytes(first) + second) == {SECOND_KEY: SECOND}
+        first[place] ^= 0x81
+
+
+@pytest.mark.parametrize("line", [b"", b"\xff\xfe", b"a b c", b" ", FIRST_KEY.encode()])
+def test_lines_that_are_none_are_left_out(line):
+    assert read_marked(Figure, marked_line(FIRST_KEY, FIRST) + line + b"\n") == {FIRST_KEY: FIRST}
+
+
+def test_a_record_of_another_kind_is_left_out():
+    assert read_marked(Figure, marked_line(FIRST_KEY, CachedReply("text", "model", 1, 2))) == {}
+
+
+@pytest.mark.parametrize("key", ["", "k", FIRST_KEY.upper(), f"{FIRST_KEY}\n", f"{FIRST_KEY[:-1]} "])
+def test_a_key_that_is_no_hash_is_refused(key):
+    with pytest.raises(ValueError, match="no key of Figure; keys are SHA-256 in hexadecimal"):
+        marked_line(key, FIRST)

@@ -32,24 +32,6 @@ def test_a_run_is_read_as_it_was_written(tmp_path):
     assert (run.torn, run.entries[1]["documents"], run.entries[-1]["snapshot"]) == (0, 2, 3)
 
 
-def test_lines_cut_by_a_kill_are_left_out_and_counted(tmp_path):
-    log = RunLog(tmp_path / "r1.jsonl")
-    log.step(STEP)
-    log.step(STEP)
-    whole = log.path.read_bytes()
-    for cut in range(len(whole) // 2 + 1, len(whole) - 1, 12):
-        log.path.write_bytes(whole[:cut])
-        run = read_run(log.path)
-        assert (len(run.steps()), run.torn) == (1, 1)
-
-
-@pytest.mark.parametrize("line", [b"3", b"null", b"{}", b'{"sequence": 1, "kind": "?"}', b"\xff\xfe"])
-def test_a_line_that_is_no_entry_is_counted(tmp_path, line):
-    path = tmp_path / "r1.jsonl"
-    path.write_bytes(line + b"\n")
-    assert read_run(path).torn == 1
-
-
 def test_order_is_by_sequence(tmp_path):
     log = RunLog(tmp_path / "r1.jsonl")
     for number in range(3):

@@ -8,21 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.cleaning.erasing import documents_in_answers
+from storage.cleaning.owners import documents_in_answers
 from storage.errors import ExpectedError
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import answer_ids, find_answer
-from storage.runs.at_work import at_work
 from storage.runs.log import EntryKind, RunLog, read_entry
 from storage.runs.views import RunEntries, opened_runs, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered
 from tests.storage.runs.test_runs import STEP
 from tests.storage.worlds import corpus_in, document_id
-
-
-@pytest.fixture
-def location(tmp_path):
-    return corpus_in(tmp_path)
 
 
 def write_run(log, *subjects, ended=True):
@@ -94,7 +88,8 @@ def test_what_a_kill_left_of_a_run_is_read_and_the_cut_line_counted(tmp_path_fac
 
 
 @pytest.mark.parametrize(
-    "damage", [b'{"sequence": 1, "ki', b"\x00" * 40, b'ind": "step"}', b"\xff\xfe", b'{"sequence": 9, "kind": "hope"}']
+    "damage",
+    [b'{"sequence": 1, "ki', b"\x00" * 40, b'ind": "step"}', b"\xff\xfe", b'{"sequence": 9, "kind": "hope"}', b"3", b"null", b"{}"],
 )
 def test_lines_that_cannot_be_read_are_counted_wherever_they_stand_and_whatever_is_looked_for(location, damage):
     path = write_run(asking_log(location, "a"), "one")
@@ -135,13 +130,6 @@ def test_a_file_that_the_system_does_not_give_is_named_and_hides_no_other(locati
     with opened_runs(location.runs) as runs:
         assert [(run.run_id, run.unreadable, run.torn) for run in runs.read("true", "false")] == [("r1", "Is a directory", 0)]
     assert rows(location, "SELECT run_id FROM runs") == [("ask-a",)]
-
-
-def test_a_run_whose_process_lives_is_at_work(location):
-    path = write_run(RunLog(location.runs / "r1.jsonl"), ended=False)
-    with at_work(path):
-        assert read_run(path).at_work
-    assert not read_run(path).at_work
 
 
 def test_nothing_outside_the_folder_is_read_or_written(location):

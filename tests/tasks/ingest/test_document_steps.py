@@ -18,7 +18,6 @@ from tasks.ingest.steps import (
     embed,
     embed_nodes,
     judge_links,
-    may_be_mended,
     noted_pages,
     page_vectors,
     parse,
@@ -107,8 +106,8 @@ def test_a_few_failures_are_borne_and_many_are_not():
 
 
 def test_only_what_no_reply_came_for_may_be_mended_by_asking_again():
-    assert may_be_mended({1: WRONG, 2: LOST})
-    assert not may_be_mended({1: WRONG, 2: DECLINED}) and not may_be_mended({})
+    assert keys.may_be_mended({1: WRONG, 2: LOST})
+    assert not keys.may_be_mended({1: WRONG, 2: DECLINED}) and not keys.may_be_mended({})
 
 
 def test_a_page_says_how_many_of_its_nodes_have_no_description_and_why():

@@ -1,9 +1,6 @@
 """The report sums up a run, and nothing in a name can break its page."""
 
-import re
-
 from tasks.ingest.report import FAILURES_SHOWN, Failure, IngestReport, asked, report_markdown
-from tasks.watching.page_keys import PROGRESS, corpus_key
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",
@@ -35,15 +32,6 @@ def test_the_page_has_no_name_of_a_file_as_markup():
     page = report_markdown(REPORT.model_copy(update={"vanished": ("/in/`a`.pdf: gone",)}))
     assert r"- \/in\/\`a\`\.pdf\: gone" in page
     assert r"| a\|b\`c \.pdf | failed | it is empty |" in page.splitlines()
-
-
-def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own():
-    assert corpus_key("ingest", "tides-2024") == "ingest-tides-2024"
-    named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
-    keys = {corpus_key("ingest", name) for name in named_alike}
-    assert len(keys) == len(named_alike)
-    assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
-    assert corpus_key("ingest", f"tides{PROGRESS}") != corpus_key("ingest", "tides") + PROGRESS
 
 
 def test_of_many_failures_the_page_counts_those_that_it_does_not_show():

@@ -1,4 +1,4 @@
-"""A request is surveyed without writing anything."""
+"""A request is surveyed without writing anything; what an earlier run finished is found by the names in the catalog alone."""
 
 import json
 import re
@@ -9,10 +9,14 @@ from pydantic import ValidationError
 
 from storage.artifacts import hash_bytes
 from storage.catalog.current import snapshot_path
+from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity
+from storage.runs.log import RunLog
+from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes, work_of
 from tasks.ingest.request import IngestRequest, embedder_for, look, read_passwords, survey, survey_for
+from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
@@ -163,3 +167,32 @@ def test_of_a_damaged_corpus_everything_is_to_be_read_and_the_damage_stays_for_t
         location.current.write_text(json.dumps(current | {"sha256": hash_bytes(b"no such thing")}))
     assert names(survey_for(request_for(cheap_documents))) == sorted(CHEAP)
     assert damaged.read_bytes() == b"no such thing"
+
+
+@pytest.fixture
+def place(in_library, tmp_path):
+    return workplace_of("run", RunLog(tmp_path / "run.jsonl"))
+
+
+@pytest.fixture
+def records(in_library):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        return snapshot.documents()
+
+
+def test_every_published_document_is_remembered_under_its_version_alone(records, place):
+    work = work_of(records[0])
+    assert is_remembered(work, place.memo) and not is_remembered(replace(work, version="0" * 64), place.memo)
+    with working_at(place):
+        graph = remembered_graph(work)
+        assert graph is not None and (graph.document_id, graph.version) == (records[0].id, records[0].version)
+        assert remembered_graph(replace(work, version="0" * 64)) is None
+
+
+def test_documents_come_a_few_at_a_time_and_what_is_forgotten_is_left_out(records, place):
+    forgotten = [replace(records[0], version="0" * 64), *records[1:]]
+    with working_at(place):
+        batches = list(remembered_outcomes(forgotten, at_once=2))
+    assert [len(batch) for batch in batches] == [1, 2]
+    assert {outcome.record.id for batch in batches for outcome in batch} == {record.id for record in records[1:]}
+    assert len(records) == len(CHEAP)

@@ -11,8 +11,8 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, identify
 from storage.runs.log import RunLog
 from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, document_histories, places_of
-from tasks.lineage.names import opened_sources, shown_parameters
 from tasks.lineage.records import Standing
+from tasks.lineage.search import opened_sources, shown_parameters
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import Passage, published, written
 from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, small_corpus, step

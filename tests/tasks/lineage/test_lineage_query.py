@@ -129,7 +129,7 @@ def test_ctrl_c_ends_it(location):
 
 def test_the_command_shows_a_table_or_a_list_of_objects(location, monkeypatch, capsys):
     monkeypatch.setenv("FLOWREADER_HOME", str(location.home))
-    monkeypatch.setattr("flows.display.query_table.SHOWN", 1)
+    monkeypatch.setattr("flows.display.lineage_tables.ROWS_SHOWN", 1)
     query = "SELECT step, count(*) AS n, avg(seconds) s, null, n FROM steps WHERE step LIKE 'e%' GROUP BY step ORDER BY step"
     assert main(["lineage", "--sql", query]) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [

@@ -15,7 +15,7 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
 from storage.runs.log import RunLog
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
-from tasks.lineage.walk import UNNAMED_REMOVAL, UNPUBLISHED
+from tasks.lineage.walk import UNNAMED_REMOVAL
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, small_corpus, step, walked
@@ -125,12 +125,6 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
         walked(location, "paper.pdf")
 
 
-def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
-    told = walked(location, answer("report", "paper").answer_id)
-    assert [(node.kind, node.page) for path in told.paths for node in path.nodes] == [("", 0), ("", 0)]
-    assert told.answer.citations[0].document == named("report") and told.answer.scope["documents"] == []
-
-
 def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
     path = location.runs / "ask-aa00bb.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"why": ', b'"wye": '))
@@ -202,7 +196,7 @@ def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no
     assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
     assert walk.documents == (
         DocumentInRun(named("report"), True),
-        DocumentInRun(NamedDocument(GONE.document_id, ""), False, UNPUBLISHED),
+        DocumentInRun(NamedDocument(GONE.document_id, ""), False),
     )
     summed = [(each["step"], each["times"], each["failed"]) for each in walk.steps]
     assert summed == [("parse", 4, 2), ("publish", 1, 0), ("evolve", 2, 0)]

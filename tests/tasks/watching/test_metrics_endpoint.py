@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 
 from storage.errors import RequestError
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, emit
@@ -21,7 +21,6 @@ from tasks.watching.metrics_endpoint import (
     as_text,
     check_metrics_address,
     counting,
-    host_and_port,
     shows_all,
 )
 from tests.listening import free_port
@@ -105,13 +104,6 @@ def test_an_address_is_checked_where_one_is_named(monkeypatch):
         check_metrics_address()
 
 
-def test_an_address_is_a_port_or_a_host_with_one():
-    assert host_and_port("9464") == host_and_port(":9464") == ("127.0.0.1", 9464)
-    assert host_and_port("[::1]:9464") == ("::1", 9464)
-    with pytest.raises(RequestError, match="give HOST:PORT or a port"):
-        host_and_port("1:99999")
-
-
 def test_where_no_metrics_are_wanted_nothing_is_made(monkeypatch):
     for name in (METRICS, SHARED_FOLDER):
         monkeypatch.delenv(name, raising=False)
@@ -164,12 +156,3 @@ def test_questions_runs_and_the_queue(counted):
         and counted("questions_refused_total", reason="full") == 1
     )
     assert counted("runs_at_work") == 1 and counted("runs_total", flow="ingest", outcome="ended by an error") == 1
-
-
-def test_no_label_names_a_document_a_run_or_an_answer(counted):
-    counted(
-        "", worlds.began(), worlds.step("E: x"), worlds.call(), worlds.ended("failed", "x"), worlds.question(), worlds.RUN_ENDED
-    )
-    shown = generate_latest(counted.registry).decode()
-    assert "flowreader_documents_total" in shown
-    assert not any(word in shown for word in (worlds.DOCUMENT, "report.pdf", '"r1"', '"a1"', "node 3", "secret"))

@@ -73,13 +73,6 @@ def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port)
         pass
 
 
-def test_a_run_that_breaks_ends_with_an_event_of_its_outcome(emitted):
-    with pytest.raises(ValueError, match="broken"), watched_run("r1", "small", lambda: "ended by an error"):
-        raise ValueError("broken")
-    assert [(one.run, one.flow, one.corpus) for one in emitted] == [("r1", "ask", "small")] * 2
-    assert emitted[1].outcome == "ended by an error" and emitted[1].seconds >= 0
-
-
 def test_a_question_ends_with_an_event_of_its_status_or_its_kind_of_error(emitted):
     with watched_question("r1", "a1", "flow") as end:
         end(AnswerStatus.PARTIAL)
