@@ -17,7 +17,7 @@ from rich.console import Console
 from flows.display.output import CommandError, Output
 from flows.display.progress import LINE_SECONDS, every
 from storage.evaluations import find_evaluation, list_evaluations
-from storage.locations import corpus_location, evaluations_file, evaluations_folder
+from storage.locations import corpus_location, evaluations_folder
 from storage.records.evaluations import Evaluation
 from storage.text import minute
 from tasks.progress import Progress, listening, stop_requested
@@ -117,7 +117,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
 
 
 def listed(_arguments: argparse.Namespace, output: Output) -> int:
-    evaluations = list_evaluations(evaluations_file())
+    evaluations = list_evaluations(evaluations_folder())
     if output.as_json:
         names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
         heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
@@ -134,7 +134,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def show(arguments: argparse.Namespace, output: Output) -> int:
-    evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
+    evaluation = find_evaluation(evaluations_folder(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
         from tasks.evaluation.tables import evaluation_markdown
 
@@ -148,8 +148,8 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.evaluation_tables import compare_json, show_changes
     from tasks.evaluation.comparing import compare, what_else_differs
 
-    before = find_evaluation(evaluations_file(), arguments.before)
-    after = find_evaluation(evaluations_file(), arguments.after)
+    before = find_evaluation(evaluations_folder(), arguments.before)
+    after = find_evaluation(evaluations_folder(), arguments.after)
     changes = compare(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))

@@ -1,13 +1,14 @@
 """What an evaluation looks like on a terminal, and to programs."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from flows.display.output import Output
+from storage.evaluations import results_of
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
 from storage.text import minute
 from tasks.algorithms.flow.sizes import FEATURES
@@ -23,8 +24,7 @@ MISSED_SHOWN = 10
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
-    kept = {each.name: getattr(evaluation, each.name) for each in fields(evaluation) if each.name != "scored"}
-    return kept | {"figures": evaluation.figures.to_dicts(), "pictures": [str(path) for path in pictures]}
+    return results_of(evaluation) | {"pictures": [str(path) for path in pictures]}
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
