@@ -48,8 +48,7 @@ from tasks.evaluation.plan import (
 )
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.sizing import fitted_weights, weights_of_flow
-from tasks.evaluation.tables import evaluation_markdown
-from tasks.evaluation.wording import fitted_mark
+from tasks.evaluation.tables import evaluation_markdown, fitted_mark
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder

@@ -9,15 +9,14 @@ import polars as pl
 
 from flows.display.output import Output
 from storage.evaluations import results_of
-from storage.records.evaluations import BenchmarkQuestion, Evaluation
+from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from storage.text import minute
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.refusal import FEATURES as REFUSAL
 from tasks.asking.weights import Weights
 from tasks.evaluation.comparing import Difference, MetricChange
-from tasks.evaluation.figures import FEWEST_DOCUMENTS
-from tasks.evaluation.tables import evaluation_page
-from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
+from tasks.evaluation.scoring import ALL, difference_of
+from tasks.evaluation.tables import evaluation_page, figure_text, fitted_mark, named_with_unit, unit_of
 
 WANTED = "recall@5"
 MISSED_SHOWN = 10
@@ -33,10 +32,10 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     output.paragraph(page.about)
     for note in page.notes:
         output.paragraph(note, style="yellow")
-    for table in page.tables:
+    for title, cells in page.tables.items():
         output.line()
-        output.line(table.title, style="bold")
-        output.table(table.cells.columns, table.cells.rows(), right=table.cells.columns[1:])
+        output.line(title, style="bold")
+        output.table(cells.columns, cells.rows(), right=cells.columns[1:])
     output.line()
     output.paragraph(page.legend, style="dim")
     for path in pictures:
@@ -113,7 +112,7 @@ def show_changes(
 def _row(change: MetricChange, mark: str) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
-    by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
-    interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
+    interval = (change.difference, change.low, change.high)
+    by = Figure(change.arm, ALL, difference_of(change.metric), *interval, change.questions, change.documents)
     verdict = "more than luck" if change.beyond_luck else ""
-    return change.arm, named_with_unit(change.metric) + mark, before, after, f"{by} ({interval})", verdict
+    return change.arm, named_with_unit(change.metric) + mark, before, after, figure_text(by), verdict

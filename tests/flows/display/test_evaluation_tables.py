@@ -147,7 +147,7 @@ def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_not
     nothing = MetricChange("flow", "seconds", 4, 0.1, 0.1, -0.001, -0.002, 0.0, 4)
     show_changes(evaluation(RUN), evaluation(OTHER), [alone, nothing], [Difference("ask.gate.enabled", "true", "false")], output)
     shown = lines(capsys)
-    assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)" in shown and "flow seconds 0.10 0.10 +0.00 (+0.00 to +0.00)" in shown
+    assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)*" in shown and "flow seconds 0.10 0.10 +0.00 (+0.00 to +0.00)*" in shown
     assert shown[-1] == "ask.gate.enabled: true -> false"
 
 

@@ -44,7 +44,7 @@ from tasks.evaluation.scoring import (
     difference_of,
     gain_over,
 )
-from tasks.evaluation.wording import figures_in
+from tasks.evaluation.tables import figures_in
 from tasks.settings.ask import AllSettings
 from tests.asking_worlds import published
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
