@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 from prefect import flow
-from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
+from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.exceptions import CancelledRun, FailedRun
 from prefect.runtime import flow_run
@@ -48,7 +47,7 @@ from tasks.evaluation.plan import (
 )
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.sizing import fitted_weights, weights_of_flow
-from tasks.evaluation.tables import evaluation_markdown, fitted_mark
+from tasks.evaluation.tables import evaluation_markdown
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -144,18 +143,11 @@ async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: Mod
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
-    """Leave with the run one page with its tables and pictures, and one table that can be searched."""
-    key = f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower())
-    measured = f"{evaluation.what}: {evaluation.benchmark}"
+    """Leave with the run one page with its tables and pictures."""
     # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
     shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
     await acreate_markdown_artifact(
-        key=key,
+        key=f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower()),
         markdown="\n\n".join([evaluation_markdown(evaluation), *shown]),
-        description=as_markdown(f"Evaluation of {measured}"),
+        description=as_markdown(f"Evaluation of {evaluation.what}: {evaluation.benchmark}"),
     )
-    questions = pl.format("{} ({})", "group", "questions").alias("questions")
-    ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
-    marked = pl.Series("metric", [metric + fitted_mark(evaluation, metric) for metric in evaluation.figures["metric"]], pl.String)
-    rows = evaluation.figures.select("arm", questions, marked, *ends).to_dicts()
-    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_markdown(f"All figures of {measured}"))

@@ -3,10 +3,9 @@
 No text of any document is in them. Both are written whole or not at all, the JSON last: what has one is whole.
 """
 
-import difflib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from storage.system import full_disk_explained
 
 RESULTS, SCORES = "evaluation.json", "scored.parquet"
 SHORTEST_PREFIX = 6
-NEAREST_SHOWN = 3
 
 BYTES_OF_A_VALUE = 64
 """A value takes fewer; an error about a full disk names it."""
@@ -52,7 +50,7 @@ def list_evaluations(folder: Path) -> list[Evaluation]:
 def find_evaluation(folder: Path, run_prefix: str) -> Evaluation:
     """Return the evaluation, whole, whose id is this or begins with these 6 or more characters.
 
-    Raise UnknownError, naming the nearest, AmbiguousError, naming all, or CodecError where it cannot be read.
+    Raise UnknownError, AmbiguousError, naming all, or CodecError where it cannot be read.
     """
     own = folder / _named(run_prefix, sorted(path.parent.name for path in folder.glob(f"*/{RESULTS}")))
     return replace(_read(own / RESULTS), scored=pl.read_parquet(own / SCORES))
@@ -72,15 +70,9 @@ def _named(asked: str, run_ids: Sequence[str]) -> str:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []
     if not found:
-        raise _unknown(asked, run_ids)
+        remedy = f"name it by {SHORTEST_PREFIX} or more characters of its id; `flowreader evaluate list` shows those kept"
+        raise UnknownError(f"no evaluation {asked!r}; {remedy}")
     if len(found) > 1:
         several = ", ".join(map(repr, found))
         raise AmbiguousError(f"{asked!r} names {len(found)} evaluations: {several}; take more characters of the id")
     return found[0]
-
-
-def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownError:
-    beginnings: Mapping[str, str] = {run_id[: max(len(asked), SHORTEST_PREFIX)]: run_id for run_id in run_ids}
-    near = difflib.get_close_matches(asked, beginnings, n=NEAREST_SHOWN, cutoff=0.0)
-    shown = f"the nearest: {', '.join(repr(beginnings[each]) for each in near)}" if near else "none is kept yet"
-    return UnknownError(f"no evaluation {asked!r}; name it by {SHORTEST_PREFIX} or more characters of its id ({shown})")

@@ -11,9 +11,6 @@ from flows.display.output import Output
 from storage.evaluations import results_of
 from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from storage.text import minute
-from tasks.algorithms.flow.sizes import FEATURES
-from tasks.algorithms.refusal import FEATURES as REFUSAL
-from tasks.asking.weights import Weights
 from tasks.evaluation.comparing import Difference, MetricChange
 from tasks.evaluation.scoring import ALL, difference_of
 from tasks.evaluation.tables import evaluation_page, figure_text, fitted_mark, named_with_unit, unit_of
@@ -41,27 +38,6 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
-
-
-def show_weights(weights: Weights, output: Output) -> None:
-    fitted, scopes = weights.fitted, (weights.document, weights.corpus)
-    rows = [("constant", *(f"{one.bias:.4g}" for one in scopes))]
-    rows += [(name, *(f"{one.weights[place]:.4g}" for one in scopes)) for place, name in enumerate(FEATURES)]
-    rows += [
-        (f"price of a page, {pages} on average", *(f"{one.prices[pages]:.4g}" for one in scopes))
-        for pages in weights.document.prices
-    ]
-    doubts = [one.refusal for one in scopes]
-    rows += [
-        (f"refusal: {name}", *(f"{one.weights[place]:.4g}" if one else "as shipped" for one in doubts))
-        for place, name in enumerate(REFUSAL)
-    ]
-    rows.append(("refused from", *(f"{one.threshold:.4g}" if one else "as shipped" for one in doubts)))
-    output.line()
-    output.line(
-        f"Weights, fitted on {fitted.documents} documents and {fitted.questions} questions of {fitted.dataset}", style="bold"
-    )
-    output.table(("of the logistic", "own documents", "all documents"), rows, right=("own documents", "all documents"))
 
 
 def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:

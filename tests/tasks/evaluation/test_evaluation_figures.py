@@ -10,7 +10,6 @@ from flows.evaluate import ask_corpus
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.evaluations import BenchmarkQuestion
-from storage.runs.answers import read_answers
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
@@ -254,18 +253,6 @@ def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_hom
     write_lines(str(tmp_path / "out.jsonl"), plan, found)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert {(line["status"], line["kind"], line["correct"]) for line in lines} >= {("evidence", "unread", None)}
-
-
-def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_answer_of_the_users(in_asked_home, benchmark):
-    location = corpus_location("small")
-    _, first = measured(benchmark, what="answers")
-    kept = {path: path.stat().st_size for path in location.evaluations.iterdir()}
-    assert len(kept) == 2
-    plan, found = measured(benchmark, what="retrieval")
-    assert {path: path.stat().st_size for path in location.evaluations.iterdir()} == kept
-    assert all(one == first.asked[arm][name] for arm, by_question in found.asked.items() for name, one in by_question.items())
-    assert set(values(summed(plan, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
-    assert read_answers(location, present=[]) == []
 
 
 def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_asked_home, benchmark):
