@@ -30,7 +30,7 @@ from storage.system import check_writable
 from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
-from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recalled
 from tasks.evaluation.figures import summed_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
 from tasks.evaluation.lines import write_lines
@@ -38,7 +38,6 @@ from tasks.evaluation.pictures import write_pictures
 from tasks.evaluation.plan import (
     EvaluationPlan,
     Results,
-    models_of,
     notes_of,
     plan_evaluation,
     require_read,

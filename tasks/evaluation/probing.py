@@ -71,7 +71,7 @@ class Probe:
         return identify("probe", self.document_id, self.page, self.kind, self.text)
 
 
-def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Benchmark:
+def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PROBE_SEED) -> Benchmark:
     """Return at most so many probes, evenly over documents, kinds and pages; the same corpus, limit and seed give the same.
 
     A probe's evidence is the one page that holds all its words. That is known of the documents looked at: all of a corpus of up
@@ -99,7 +99,7 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Be
             evidence=((names[probe.document_id], probe.page),),
             evidence_sources=(probe.kind.value,),
         )
-        for probe in spread(sorted(every, key=lambda probe: identify("order", seed, probe.id)), limit=limit)
+        for probe in spread(sorted(every, key=lambda probe: identify("order", seed, probe.id)), limit=limit or DEFAULT_LIMIT)
     )
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}

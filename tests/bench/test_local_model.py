@@ -3,7 +3,6 @@
 import json
 
 from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.judging import is_judgeable
 from tasks.models.local import local_model, of_file, reachable
 from tests.asking_worlds import TORQUE
 from tests.bench.local_model import measure_reader
@@ -22,7 +21,7 @@ def reply(request):
 def test_a_dataset_is_asked_by_rules_and_by_the_model_and_counted(own_home, tmp_path, monkeypatch):
     gguf = write_gguf(tmp_path / "model.gguf")
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(gguf))
-    questions = list(filter(is_judgeable, open_benchmark(small_benchmark(tmp_path / "reports")).questions))
+    questions = [one for one in open_benchmark(small_benchmark(tmp_path / "reports")).questions if one.judgeable]
     served = {"models": (of_file(gguf).model,), "api_key": "key", "max_model_len": 8192}
     with chat_server(reply, **served) as server, announced(server.base_url, gguf, own_home), reachable(local_model()):
         rows, found = measure_reader("small", questions, "flow")
