@@ -16,7 +16,7 @@ from rich.console import Console
 
 from flows.display.output import CommandError, Output
 from flows.display.progress import LINE_SECONDS, every
-from storage.evaluations import find_evaluation, list_evaluations
+from storage.evaluations import find_evaluation, list_evaluations, results_of
 from storage.locations import corpus_location, evaluations_folder
 from storage.records.evaluations import Evaluation
 from storage.text import minute
@@ -146,20 +146,20 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
 
     before = find_evaluation(evaluations_folder(), arguments.before)
     after = find_evaluation(evaluations_folder(), arguments.after)
-    changes = compare(before, after)
+    changes, differences = compare(before, after), what_else_differs(before, after)
     if output.as_json:
-        output.data(compare_json(before, after, changes, what_else_differs(before, after)))
+        output.data(compare_json(before, after, changes, differences))
     else:
-        show_changes(before, after, changes, what_else_differs(before, after), output)
+        show_changes(before, after, changes, differences, output)
     return WELL
 
 
 def _show(evaluation: Evaluation, output: Output) -> None:
-    from flows.display.evaluation_tables import evaluation_json, show_evaluation
+    from flows.display.evaluation_tables import show_evaluation
 
     pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
     if output.as_json:
-        output.data(evaluation_json(evaluation, pictures))
+        output.data(results_of(evaluation) | {"pictures": list(map(str, pictures))})
     else:
         show_evaluation(evaluation, pictures, output)
 

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from flows.display.output import Output
-from storage.evaluations import results_of
 from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from storage.text import minute
 from tasks.evaluation.comparing import Difference, MetricChange
@@ -17,10 +16,6 @@ from tasks.evaluation.tables import evaluation_page, figure_text, fitted_mark, n
 
 WANTED = "recall@5"
 MISSED_SHOWN = 10
-
-
-def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
-    return results_of(evaluation) | {"pictures": [str(path) for path in pictures]}
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
