@@ -6,7 +6,6 @@ PREFECT_API_URL names the server. `prefect automation` shows, pauses and deletes
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -27,17 +26,10 @@ OURS = "flowreader: "
 """The names of all of ours begin so, and nothing else is touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of an automation: `made`, `changed`, `as it was`, `removed`, or why it was left out."""
-
-    name: str
-    what: str
-
-
-def apply_automations() -> list[Applied]:
+def apply_automations() -> dict[str, str]:
     """Make the server's automations those of the file; what is so already is left alone, and what was paused stays so.
 
+    Return by name what became of each: `made`, `changed`, `as it was`, `removed`, or why it was left out.
     The runs' heartbeat is taken to be PREFECT_FLOWS_HEARTBEAT_FREQUENCY as it is here: a run that beats more rarely would be
     marked as crashed while it works. Raise ExpectedError where FLOWREADER_NOTIFY_BLOCK names no block.
     """
@@ -48,10 +40,10 @@ def apply_automations() -> list[Applied]:
             if one.name.startswith(OURS):
                 there.setdefault(one.name, []).append(one)
         wanted = described(heartbeat_seconds=get_current_settings().flows.heartbeat_frequency or 0, notify=notify)
-        applied = [_apply(client, each, there.pop(each.name, [])) for each in wanted]
+        applied = {each.name: _apply(client, each, there.pop(each.name, [])) for each in wanted}
         for name, left in there.items():
             _delete(client, left)
-            applied.append(Applied(name, "removed"))
+            applied[name] = "removed"
     return applied
 
 
@@ -85,20 +77,20 @@ def block_to_notify(client: SyncPrefectClient) -> UUID | None:
         ) from error
 
 
-def _apply(client: SyncPrefectClient, wanted: AutomationCore, there: Sequence[Automation]) -> Applied:
+def _apply(client: SyncPrefectClient, wanted: AutomationCore, there: Sequence[Automation]) -> str:
     if not wanted.actions:
         _delete(client, there)
-        return Applied(wanted.name, f"left out: it could only notify, and {NOTIFY_BLOCK} names no block")
+        return f"left out: it could only notify, and {NOTIFY_BLOCK} names no block"
     if not there:
         client.create_automation(wanted)
-        return Applied(wanted.name, "made")
+        return "made"
     first, *doubles = there
     _delete(client, doubles)
     kept = wanted.model_copy(update={"enabled": first.enabled})
     if AutomationCore(**first.model_dump(exclude={"id"})) == kept:
-        return Applied(wanted.name, "as it was")
+        return "as it was"
     client.update_automation(first.id, AutomationCore(**kept.model_dump(exclude={"owner_resource"})))
-    return Applied(wanted.name, "changed")
+    return "changed"
 
 
 def _delete(client: SyncPrefectClient, automations: Sequence[Automation]) -> None:
@@ -117,7 +109,7 @@ def main(arguments: Sequence[str]) -> int:
     except ExpectedError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in applied)
+    sys.stdout.writelines(f"{name}: {what}\n" for name, what in applied.items())
     return 0
 
 

@@ -61,7 +61,7 @@ def main() -> int:
         require_configured_server(START_SECONDS)
         applied = apply_automations()
         with shows_all():
-            sys.stdout.writelines(f"automation {one.name}: {one.what}\n" for one in applied if one.what in NEWS)
+            sys.stdout.writelines(f"automation {name}: {what}\n" for name, what in applied.items() if what in NEWS)
             serve(served)
     except ExpectedError as error:
         sys.stderr.write(f"{error}\n")

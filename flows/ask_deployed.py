@@ -17,7 +17,6 @@ from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
 from flows.display.output import RefusedError
-from flows.prefect_runs.corpus_pages import renew_corpus_page_soon
 from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -245,4 +244,3 @@ async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) ->
     for answer in shown:
         with failures_logged(f"the page of the answer {answer.answer_id}"):
             await keep_answer_page(answer, flow_run_id=made_for)
-    renew_corpus_page_soon(corpus)

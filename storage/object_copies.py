@@ -5,7 +5,7 @@ So no list can disagree with what lies there. None is deleted while an ingest re
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,11 +53,11 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def forget_copies(shown: Iterable[str], home: Path) -> None:
-    """Delete the copies of these objects: who removes a document leaves no copy of it with us."""
+def forget_copies(shown: Iterable[str], home: Path, *, but: Collection[Path] = ()) -> None:
+    """Delete the copies of these objects but some: who removes a document leaves no copy of it with us."""
     gone = set(map(copy_sign, filter(is_address, shown)))
     for path in all_copies(home) if gone else ():
-        if sign_of(path) in gone:
+        if sign_of(path) in gone and path not in but:
             path.unlink(missing_ok=True)
 
 

@@ -22,12 +22,15 @@ settings.register_profile("campaign", deadline=None, max_examples=1000)
 settings.load_profile("change")
 
 pytest_plugins = ("tests.library",)
+MODELS = ("FLOWREADER_CHAT_", "FLOWREADER_EMBED_", "FLOWREADER_SECOND_", "FLOWREADER_RATER_", "FLOWREADER_LOCAL_MODEL")
 
 
 def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    for name in [name for name in os.environ if name.startswith(MODELS)]:
+        os.environ.pop(name)  # what is asked of models, tests say themselves
     # pytest in the background of a script ignores Ctrl-C, and so would the programs that the tests start and interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runs_tests = getattr(config.option, "dist", "no") == "no"
@@ -137,6 +140,24 @@ def asked_home(library, tmp_path_factory):
 def in_asked_home(asked_home, monkeypatch):
     """The module's home as that of this process."""
     monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+
+
+@pytest.fixture(scope="module")
+def service_home(asked_home):
+    """The module's home as that of this process for the whole module; Prefect's server is that of the session."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FLOWREADER_HOME", str(asked_home))
+        environment.setenv("PREFECT_API_URL", session_server.session_server())
+        yield asked_home
+
+
+@pytest.fixture(scope="module")
+def service(service_home):
+    """The address of the query service, on a real socket, with the corpus `small`."""
+    from tests.flows.service.worlds import served
+
+    with served() as (address, _intake):
+        yield address
 
 
 @pytest.fixture

@@ -48,9 +48,8 @@ storage.corpus
 storage.cleaning
 storage.runs storage.evaluations
 storage.catalog
-storage.graph storage.memo
-storage.artifacts
-storage.object_client storage.object_copies
+storage.graph storage.memo storage.object_client
+storage.artifacts storage.object_copies
 storage.codec storage.locations
 storage.lock storage.object_address storage.system storage.records
 storage.errors storage.text

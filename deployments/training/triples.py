@@ -208,7 +208,7 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
         draws, kept = drawn(engine.foci, order.count, order.seed), dict[str, Triple]()
         for start in range(0, len(draws), BATCH):
             for triple, seen in engine.triples(draws[start : start + BATCH]):
-                kept[triple.id] = triple if order.label == "rated" else replace(triple, label=triple.target or triple.label)
+                kept[triple.id] = triple
                 if seen:
                     write_durably(order.out / PICTURES / triple.picture, seen)
             output.side.print(f"{min(start + BATCH, len(draws)):,} of {len(draws):,} pages: {len(kept):,} triples")
@@ -228,7 +228,6 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="pages to ask about, at most (the paper: 5,500)")
     parser.add_argument("--not-in", type=Path, metavar="FILE", help="names or hashes of a benchmark's documents, one a line")
     parser.add_argument("--seed", type=int, default=0, help="draws the pages, their targets and the documents that are held out")
-    parser.add_argument("--label", choices=("rated", "target"), default="rated", help="what is learned: the rating (the paper's)")
     parser.add_argument("--neighbours", type=int, default=1, help="pages near one that answers that are rated, too")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="a settings file; [ask.models.budget] bounds the calls")
     order = parser.parse_args(arguments)

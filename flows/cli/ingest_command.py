@@ -19,7 +19,6 @@ from storage.object_address import checked_source, is_address
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.system import check_writable
 from storage.text import displayed
-from tasks.finding.mirror import Ahead
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of
@@ -136,9 +135,9 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
     # A listing has no page counts: an estimate has to fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
-    def announce(ahead: Ahead) -> None:
-        count = "1 object" if ahead.objects == 1 else f"{ahead.objects:,} objects"
-        line = f"fetching {count} ({ahead.size_bytes / 1e6:,.1f} MB) from {ahead.shown}{why}"
+    def announce(shown: str, objects: int, size_bytes: int) -> None:
+        count = "1 object" if objects == 1 else f"{objects:,} objects"
+        line = f"fetching {count} ({size_bytes / 1e6:,.1f} MB) from {shown}{why}"
         output.side.print(line, markup=False, soft_wrap=True)
 
     found = survey_for(request, announce)

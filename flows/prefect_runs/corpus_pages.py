@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import logging
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextvars import Context
 from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import UUID
@@ -28,9 +26,6 @@ from tasks.watching.page_keys import answer_key, corpus_key, page_link
 
 DOCUMENTS_SHOWN, ANSWERS_SHOWN, QUESTION_SHOWN = 100, 10, 100
 FORM = "ask/ask"
-RENEW_SECONDS = 5.0
-"""A renewal takes 0.1 s of work here and about as much of the server: so long it waits for further answers."""
-LOGGER = logging.getLogger(__name__)
 
 
 async def leave_page(key: str, data: str, description: str, *, of_flow: UUID) -> None:
@@ -84,27 +79,6 @@ async def renew_corpus_page(corpus: str) -> None:
         else:
             # Of no run: it outlives the runs that the server forgets.
             await client.create_artifact(ArtifactCreate(key=key, type="markdown", description=words, data=text))
-
-
-_renewing: dict[str, asyncio.Task[None]] = {}
-
-
-def renew_corpus_page_soon(corpus: str) -> None:
-    """Renew the page in a while, once for all answers until then, and beside what goes on."""
-    if corpus not in _renewing:
-        # The run at work, with its log and its client, is over by then.
-        _renewing[corpus] = asyncio.create_task(_renew_later(corpus), context=Context())
-
-
-async def _renew_later(corpus: str) -> None:
-    try:
-        await asyncio.sleep(RENEW_SECONDS)
-    finally:
-        del _renewing[corpus]
-    try:
-        await renew_corpus_page(corpus)
-    except Exception as error:
-        LOGGER.debug("the page of corpus %s was not renewed (%s)", corpus, type(error).__name__)
 
 
 async def form_of_questions(client: PrefectClient, corpus: str) -> str:

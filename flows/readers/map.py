@@ -11,7 +11,7 @@ from tasks.readers.page_pictures import with_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths, with_one_text
 from tasks.reading.synthesis import Evidence, Findings, synthesize
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 from tasks.settings.ask import AskSettings
 
 

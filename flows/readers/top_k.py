@@ -9,7 +9,7 @@ from tasks.asking.records import Question
 from tasks.asking.second_look import look_again
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
-from tasks.routing.paths import best_passages
+from tasks.routing.way import best_passages
 
 most_calls = partial(call_bounds, gated=False)
 

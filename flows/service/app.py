@@ -25,11 +25,10 @@ from flows.service import openai_protocol
 from flows.service.ingests import Ingests
 from flows.service.intake import Intake
 from flows.service.mcp_tools import Tools
-from flows.service.received import HEALTH, LARGEST_BODY, require_welcome
+from flows.service.received import HEALTH, LARGEST_BODY, TokenCheck, require_welcome
 from flows.service.refusals import misfit, question_refused, refusal_of, words_of
 from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
-from flows.service.tokens import TokenCheck
 from flows.service.web import answers, asking, documents, html
 from storage.text import displayed
 from tasks.watching.metrics_endpoint import as_text

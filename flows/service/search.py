@@ -21,7 +21,7 @@ from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.rules import ExtractiveReader
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 
 FIRST_CHARACTERS = 500
 """Shown of a passage that holds no words of the question."""

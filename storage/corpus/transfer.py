@@ -9,7 +9,7 @@ delay of one push makes another one lose a file that it counts on; a pull that l
 import re
 import socket
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,6 @@ from storage.cleaning.files import KEEP_SECONDS
 from storage.cleaning.garbage import collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
-from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import unknown_corpus
 from storage.errors import ExpectedError
 from storage.graph import adjacency_files
@@ -40,7 +39,7 @@ from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
 from storage.lock import locked
 from storage.object_address import StoreAddress
-from storage.object_client import StoreError
+from storage.object_client import ABSENT, ObjectPrefix, StoreError
 from storage.system import full_disk_explained, require_room
 
 FORMAT = 2
@@ -54,10 +53,6 @@ PATH = re.compile(r"snapshots/[0-9]{1,18}\.duckdb|artifacts/[0-9a-f]{64}|lance(?
 
 Moved = Callable[[int, int], None]
 """Called from many threads with how many bytes were just moved, and how many there are to move in all."""
-
-
-class MissingError(ExpectedError):
-    """An object that was pushed is gone: a later push did not need it, or it was deleted by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +122,9 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
 
 
 def do_all(pool: ThreadPoolExecutor, move: Callable[[SentFile], object], files: Iterable[SentFile]) -> None:
-    """Move the files; the first that fails is raised at once, and what has not begun is left."""
-    moving = [pool.submit(move, file) for file in files]
-    try:
-        for done in as_completed(moving):
-            done.result()
-    finally:
-        for each in moving:
-            each.cancel()
+    """Move the files; after an error what has not begun is left."""
+    for _ in pool.map(move, files):
+        pass
 
 
 def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path]:
@@ -231,7 +221,9 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
         while True:
             try:
                 return renew(location, prefix, pushed, moved)
-            except MissingError:
+            except StoreError as error:
+                if error.refusal not in ABSENT:
+                    raise
                 # Another push came meanwhile and deleted what this pull began with; or an object was deleted by hand.
                 missed, pushed = pushed, what_was_pushed(prefix)
                 if missed == pushed:
@@ -269,8 +261,7 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
         return kept.path(file.sha256) if file.path.startswith("artifacts/") else location.folder / file.path
 
     def fetch(file: SentFile) -> None:
-        if not prefix.fetch(file.object, place_of(file), file.sha256, lambda count: moved(count, total)):
-            raise MissingError(f"{prefix.uri(file.object)!r} is missing; push the corpus to another prefix")
+        prefix.fetch(file.object, place_of(file), file.sha256, lambda count: moved(count, total))
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sound = pool.map(lambda file: file_hash(place_of(file)) == file.sha256, pushed.files)

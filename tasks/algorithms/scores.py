@@ -38,11 +38,6 @@ def min_max(scores: FloatArray) -> FloatArray:
     return np.asarray((scores - lowest) / (highest - lowest))
 
 
-def blended_relevance(*, dense: FloatArray, lexical: FloatArray, blend: float) -> FloatArray:
-    """Return r = (1 - alpha) dense + alpha lexical (section 3.3), in [0, 1] where both are: the latter is BM25 after `min_max`."""
-    return (1.0 - blend) * dense + blend * lexical
-
-
 EPSILON = 1e-12
 """The epsilon of eq. 4. It only keeps 0 from being divided by 0, so it is far below any weight that means something."""
 

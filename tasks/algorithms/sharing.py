@@ -29,8 +29,3 @@ def group_in_order(*, sizes: Sequence[int], most_items: int, most_size: int) -> 
             start, total = place, 0
         total += size
     return [*groups, range(start, len(sizes))] if sizes else []
-
-
-def halves(group: Sequence[int]) -> list[Sequence[int]]:
-    middle = len(group) // 2
-    return [group[:middle], group[middle:]]

@@ -12,11 +12,10 @@ from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.graph.search import find_places, nodes_in_scope
 from storage.records.answers import NamedDocument
 from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
+from tasks.algorithms.questions import resolved, statements
 from tasks.algorithms.questions.kinds import asked_elements, surveys
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
-from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, possible_labels, resolve_places
 from tasks.algorithms.questions.sections import named_titles
-from tasks.algorithms.questions.statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -90,7 +89,7 @@ def find_named_nodes(question: Question, best: IntArray, context: AskContext) ->
         return np.zeros(0, dtype=np.int64)
     documents = _documents_meant(question, best, context)
     pages = resolve(question.places, documents, (), context).pages
-    labels = [name for place in question.places if place.kind is PlaceKind.LABEL for name in possible_labels(place.value)]
+    labels = [name for place in question.places if place.kind is PlaceKind.LABEL for name in resolved.possible_labels(place.value)]
     return find_places(
         context.snapshot.view,
         context.scope,
@@ -122,7 +121,7 @@ def _named_outright(
         return np.zeros(len(graph)), np.zeros(len(graph)), ()
     labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
-    marks = [NodeMark(*mark) for mark in zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)]
+    marks = [resolved.NodeMark(*mark) for mark in zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)]
     found = resolve(question.places, graph.document_ids, marks, context)
     meant = documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
     inside = np.array([owner in meant for owner in owners], dtype=np.bool_)
@@ -147,13 +146,13 @@ def name_words(name: str) -> frozenset[str]:
 
 
 def resolve(
-    places: Sequence[NamedPlace], documents: Sequence[str], nodes: Sequence[NodeMark], context: AskContext
-) -> ResolvedPlaces:
+    places: Sequence[NamedPlace], documents: Sequence[str], nodes: Sequence[resolved.NodeMark], context: AskContext
+) -> resolved.ResolvedPlaces:
     counted = any(place.kind in {PlaceKind.PAGE, PlaceKind.COUNTED} for place in places)
     titled = any(place.kind in {PlaceKind.NUMBERED, PlaceKind.TITLED} for place in places)
-    return resolve_places(
+    return resolved.resolve_places(
         places,
-        pages=[PageMark(*mark) for mark in context.snapshot.page_marks(documents)] if counted else (),
+        pages=[resolved.PageMark(*mark) for mark in context.snapshot.page_marks(documents)] if counted else (),
         sections=context.snapshot.sections_of(documents) if titled else (),
         nodes=nodes,
         beside_printed=context.settings.named.second,
@@ -165,8 +164,8 @@ def _statement_bonus(
 ) -> FloatArray:
     """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
     settings, bonus = context.settings.named, np.zeros(len(graph))
-    for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
-        for page in _statement_pages(STATEMENT_STEMS[statement], graph, texts, pages, context):
+    for statement, weight in statements.named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
+        for page in _statement_pages(statements.STATEMENT_STEMS[statement], graph, texts, pages, context):
             bonus[pages == page] = np.maximum(bonus[pages == page], weight)
     return bonus
 
@@ -191,7 +190,7 @@ def _statement_pages(
             k1=settings.saturation,
             b=settings.length_share,
         )
-        page = statement_page(counts=counts[own], scores=scores, share=context.settings.named.statement_share)
+        page = statements.statement_page(counts=counts[own], scores=scores, share=context.settings.named.statement_share)
         if page is not None:
             yield int(own[page])
 

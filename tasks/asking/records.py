@@ -155,40 +155,34 @@ class Duty(Generic[T]):
 
 
 class PathReader(Protocol):
-    """A way to read evidence; none of its answers depends on the order in which it is asked."""
+    """A way to read evidence; none of its answers depends on the order in which it is asked.
+
+    `model` is the chat model that reads, "" where rules do. `judged`: the gate of the default judges what it read, and may have it
+    read once more. `short`: a duty is to be asked in a small form; of no account where rules read. `sees`: pictures are of use to
+    it, so not where its model is asked no more. `notes` say why it is not what was asked for, where it is not. `rater` rates pages
+    for it: another model where one is named, else itself.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
-    def model(self) -> str:
-        """The chat model that reads, "" where rules do."""
-        ...
+    def model(self) -> str: ...
 
     @property
-    def judged(self) -> bool:
-        """Whether the gate of the default judges what it read, and may have it read once more."""
-        ...
+    def judged(self) -> bool: ...
 
     @property
-    def short(self) -> bool:
-        """Whether a duty is to be asked in a small form; of no account where rules read."""
-        ...
+    def short(self) -> bool: ...
 
     @property
-    def sees(self) -> bool:
-        """Whether pictures are of use to it: not where its model is asked no more."""
-        ...
+    def sees(self) -> bool: ...
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Say why it is not what was asked for, where it is not."""
-        ...
+    def notes(self) -> tuple[str, ...]: ...
 
     @property
-    def rater(self) -> "PathReader":
-        """What rates pages for it: another model where one is named, else itself."""
-        ...
+    def rater(self) -> "PathReader": ...
 
     def keywords(self, question: str) -> Sequence[str]: ...
 

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,18 +17,9 @@ from storage.graph.candidates import CandidateGraph
 from storage.graph.search import nodes_in_scope, scope_sample
 from storage.records.documents import Vectors
 from tasks.algorithms.arrays import FloatArray, page_means, pages_of_nodes, sums_by_page
-from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
-from tasks.algorithms.text.counting import (
-    CodedTexts,
-    Codes,
-    Vocabulary,
-    bm25_scores,
-    code_texts,
-    count_pairs,
-    count_stems,
-    inverse_frequencies,
-)
-from tasks.algorithms.text.kept import asked_stems, neighbouring_pairs
+from tasks.algorithms.scores import dense_relevance, min_max
+from tasks.algorithms.text import counting
+from tasks.algorithms.text.kept import asked_stems
 from tasks.asking.named_places import find_named
 from tasks.asking.question import NAMED_PLACE, AskContext
 from tasks.asking.records import NodeScores, Question
@@ -46,26 +38,26 @@ class ReadTexts:
         self._forget()
         self._lock = threading.Lock()
 
-    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> CodedTexts:
+    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> counting.CodedTexts:
         """Return the texts of the nodes coded; `kind` tells one text of a node from another."""
         with self._lock:
             if len(self._vocabulary) > KEPT_CHUNKS:
                 self._forget()
             known = {name: self._texts[kind, name] for name in ids if (kind, name) in self._texts}
             new = [(name, text) for name, text in zip(ids, texts, strict=True) if name not in known]
-            for (name, _), codes in zip(new, code_texts([text for _, text in new], self._vocabulary), strict=True):
+            for (name, _), codes in zip(new, counting.code_texts([text for _, text in new], self._vocabulary), strict=True):
                 self._texts[kind, name] = known[name] = codes
             while len(self._texts) > KEPT_TEXTS:
                 self._texts.popitem(last=False)
-            return CodedTexts.of([known[name] for name in ids], self._vocabulary)
+            return counting.CodedTexts.of([known[name] for name in ids], self._vocabulary)
 
-    def coded_once(self, texts: Sequence[str]) -> CodedTexts:
+    def coded_once(self, texts: Sequence[str]) -> counting.CodedTexts:
         with self._lock:
-            return CodedTexts.of(code_texts(texts, self._vocabulary), self._vocabulary)
+            return counting.CodedTexts.of(counting.code_texts(texts, self._vocabulary), self._vocabulary)
 
     def _forget(self) -> None:
-        self._vocabulary = Vocabulary()
-        self._texts: OrderedDict[tuple[str, str], Codes] = OrderedDict()
+        self._vocabulary = counting.Vocabulary()
+        self._texts: OrderedDict[tuple[str, str], counting.Codes] = OrderedDict()
 
 
 _of_snapshots: WeakKeyDictionary[Snapshot, ReadTexts] = WeakKeyDictionary()
@@ -103,13 +95,13 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
         return here
     kind, size = context.settings.relevance.text, context.settings.candidates.sample
     sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _sampled(context, size))
-    held = (count_stems(sample, question.terms.stems) > 0).sum(axis=0)
+    held = (counting.count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
     return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
 
 
-def _sampled(context: AskContext, size: int) -> CodedTexts:
+def _sampled(context: AskContext, size: int) -> counting.CodedTexts:
 
     def column(name: str) -> Sequence[Any]:
         return scope_sample(context.snapshot.view, context.scope, size, column=name)
@@ -155,7 +147,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
     named = find_named(question, graph, texts, pages, context)
     lifted = resembling + named.bonus
-    values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
+    values = counting.inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
     rarity = dict(zip(stems, values.tolist(), strict=True))
     relevance = lifted / max(1.0, float(lifted.max(initial=0.0)))
     return NodeScores(
@@ -170,9 +162,9 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     )
 
 
-def count_asked(question: Question, texts: CodedTexts) -> Counted:
-    pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
-    return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
+def count_asked(question: Question, texts: counting.CodedTexts) -> Counted:
+    pairs = list(dict.fromkeys(pairwise(asked_stems(question.text, question.terms.stems))))
+    return Counted(np.hstack([counting.count_stems(texts, question.terms.stems), counting.count_pairs(texts, pairs)]), texts.words)
 
 
 def present_stems(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
@@ -192,10 +184,10 @@ def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
 
 
 def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
-    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count as the `words` themselves do."""
+    """Return r = (1 - alpha) dense + alpha lexical (section 3.3), where neighbouring words count as the `words` themselves do."""
 
     def scored(part: slice) -> FloatArray:
-        return bm25_scores(
+        return counting.bm25_scores(
             term_counts=texts.counts[:, part],
             lengths=texts.lengths,
             document_frequencies=known.frequencies[part],
@@ -206,4 +198,4 @@ def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, s
         )
 
     lexical = min_max(scored(slice(0, words)) + settings.pair_share * scored(slice(words, None)))
-    return blended_relevance(dense=dense, lexical=lexical, blend=settings.lexical_share)
+    return (1.0 - settings.lexical_share) * dense + settings.lexical_share * lexical

@@ -8,7 +8,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.graph.tables import SECOND_VECTOR
 from tasks.algorithms.arrays import best_of_pages, pages_of_nodes, strongest
-from tasks.algorithms.second_opinion import best_pages, with_second_opinion
+from tasks.algorithms.page_ranks import best_pages, with_second_opinion
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.models.embedding.embedder import wrongs_of_second

@@ -1,7 +1,6 @@
 """The weights of the probabilities: a file that `flowreader evaluate fit` writes, with all that says what they are good for."""
 
 import functools
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +15,6 @@ from tasks.algorithms.refusal import FEATURES as REFUSAL
 from tasks.settings.readers import PAGES_PER_ANSWER
 
 SHIPPED = Path(__file__).with_name("weights.json")
-VERSION = 1
 MOST_BYTES = 1_000_000
 FIT = "`flowreader evaluate fit DATASET` writes one"
 
@@ -26,13 +24,10 @@ class Record(BaseModel):
 
 
 class Provenance(Record):
-    """What weights were fitted on; they hold for this embedder and this reader.
-
-    `benchmark` is the hash of the dataset's questions; files of before it have none.
-    """
+    """What weights were fitted on, `benchmark` is the hash of its questions; they hold for this embedder and this reader."""
 
     dataset: str
-    benchmark: str = ""
+    benchmark: str
     documents: int = Field(ge=1)
     questions: int = Field(ge=1)
     code: str
@@ -78,7 +73,7 @@ class ScopeWeights(Record):
 class Weights(Record):
     """Weights for questions of one document, and of many at once."""
 
-    version: int
+    version: Literal[1]
     fitted: Provenance
     document: ScopeWeights
     corpus: ScopeWeights
@@ -98,22 +93,14 @@ def read_weights(path: Path) -> Weights:
     try:
         if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
             raise RequestError(f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes; {FIT}")
-        found = json.loads(path.read_text("utf-8"))
+        return Weights.model_validate_json(path.read_bytes())
     except OSError as error:
         raise RequestError(f"the weights file {str(path)!r} cannot be read: {error.strerror}; {FIT}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise RequestError(f"the weights file {str(path)!r} is cut or no JSON ({error}); {FIT}") from error
-    version = found.get("version") if isinstance(found, dict) else None
-    if version != VERSION:
-        raise RequestError(f"the weights file {str(path)!r} is of version {str(version)[:20]}, {VERSION} is read here; {FIT}")
-    try:
-        return Weights.model_validate(found)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RequestError(
-            f"the weights file {str(path)!r} is damaged: {place} {str(first['input'])[:40]!r}: {first['msg'].lower()}; {FIT}"
-        ) from error
+        found = f"{place} {str(first['input'])[:40]!r}: " if place else ""
+        raise RequestError(f"the weights file {str(path)!r} is damaged: {found}{first['msg'].lower()}; {FIT}") from error
 
 
 def write_weights(path: Path, weights: Weights) -> None:

@@ -1,15 +1,20 @@
 """Asking a model about many things, several in a call: what a call loses is asked again in halves, until one thing stands alone."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from tasks.algorithms.sharing import halves
-from tasks.models.chat.call import ChatCall
+from tasks.models.chat.call import ChatCall, nothing_wrong
 from tasks.models.chat.errors import ChatError
-from tasks.models.chat.model import ChatModel
+from tasks.models.chat.forms import largest_reply
+from tasks.prompts.prompt import Piece, fence, load_prompt
+
+if TYPE_CHECKING:
+    from tasks.models.chat.model import ChatModel
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -36,6 +41,32 @@ def uses_short_forms(forms: Literal["auto", "full", "small"], chat: ChatModel) -
     return chat.abilities.short if forms == "auto" else forms == "small"
 
 
+def fenced_call(
+    document_id: str,
+    item: str,
+    purpose: str,
+    prompt_name: str,
+    form: type[T],
+    pieces: Sequence[Piece],
+    *,
+    check: Callable[[T], str] = nothing_wrong,
+    plain: bool = False,
+    slots: Mapping[str, str],
+) -> ChatCall[T]:
+    """Return the call that shows pieces of a document inside a fence, by this prompt with its slots filled."""
+    prompt, material = load_prompt(prompt_name), fence(pieces, plain=plain)
+    return ChatCall(
+        purpose=purpose,
+        subject=document_id,
+        item=item,
+        prompt=prompt.fill(mark=material.mark, material=material.text, **slots),
+        prompt_hash=prompt.hash,
+        form=form,
+        max_output_tokens=largest_reply(form),
+        check=check,
+    )
+
+
 def ask_in_groups(
     chat: ChatModel,
     groups: Sequence[Sequence[int]],
@@ -59,7 +90,7 @@ def ask_in_groups(
                 replies.unseen.update(() if chat.saw(call) else group)
                 on_things(len(group))
             elif len(group) > 1:
-                waiting += halves(group)
+                waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
             else:
                 replies.errors[group[0]] = reply
                 on_things(1)

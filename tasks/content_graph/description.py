@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import create_model
@@ -13,9 +13,10 @@ from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING
+from tasks.content_graph.asking import fenced_call
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.forms import Form, characters, items, largest_reply
-from tasks.prompts.prompt import Piece, Prompt, cut, fence, load_prompt
+from tasks.prompts.prompt import Piece, cut
 from tasks.settings.ingest import AnalysisSettings, OcrSettings, ReadingSettings
 
 FEWEST_TAGS = 3
@@ -197,7 +198,7 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
 def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions]:
     """Return the call about some passages, by place."""
     pieces = [Piece(f"n{place}", _body(place, asking)) for place in group]
-    return _call(group, asking, load_prompt("analyze_text"), pieces, Descriptions)
+    return _call(group, asking, "analyze_text", pieces, Descriptions)
 
 
 def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDescriptions]:
@@ -207,12 +208,12 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
         where = f", picture {shown.index(place) + 1}" if place in shown else ", no picture"
         pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", _body(place, asking)))
     images = tuple(asking.artifacts.read(asking.pictures[place]) for place in shown)
-    call = _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+    call = _call(group, asking, "analyze_visual", pieces, VisualDescriptions, images)
     return replace(call, without_pictures=visual_call(group, replace(asking, pictures={}))) if images else call
 
 
 def _call(
-    group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
+    group: Sequence[int], asking: Describing, prompt: str, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
 ) -> ChatCall[D]:
     words, keywords = str(asking.settings.summary_words), str(asking.settings.model.keywords)
     call = listed_call(asking.document_id, named(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
@@ -220,21 +221,13 @@ def _call(
 
 
 def listed_call(
-    document_id: str, item: str, prompt: Prompt, pieces: Sequence[Piece], form: type[D], *, purpose: str = PURPOSE, **slots: str
+    document_id: str, item: str, prompt: str, pieces: Sequence[Piece], form: type[D], *, purpose: str = PURPOSE, **slots: str
 ) -> ChatCall[D]:
     """Return the call about some pieces of a document, each headed by its id and replied to by an entry of the form."""
-    form, material = listing(form, "nodes", len(pieces)), fence(pieces)
     ids = tuple(piece.heading.partition(":")[0] for piece in pieces)
-    return ChatCall(
-        purpose=purpose,
-        subject=document_id,
-        item=item,
-        prompt=prompt.fill(count=str(len(ids)), mark=material.mark, material=material.text, **slots),
-        prompt_hash=prompt.hash,
-        form=form,
-        max_output_tokens=largest_reply(form),
-        check=lambda value: wrong_description(value, ids),
-    )
+    listed = listing(form, "nodes", len(pieces))
+    check = partial(wrong_description, ids=ids)
+    return fenced_call(document_id, item, purpose, prompt, listed, pieces, check=check, slots={"count": str(len(ids)), **slots})
 
 
 def _body(place: int, asking: Describing) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 
 from storage.records.documents import Edge, EdgeKind, Modality, Node, Vectors
 from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
-from tasks.algorithms.evolution import EvolvedVectors, not_evolved
-from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
+from tasks.algorithms.links import EvolvedVectors, links_to_others, nearest_neighbours, neighbour_pairs, not_evolved, unite_pairs
 from tasks.settings.ingest import EvolutionSettings
 
 

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from storage.records.documents import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
-from tasks.content_graph.asking import ask_in_groups
+from tasks.content_graph.asking import ask_in_groups, fenced_call
 from tasks.content_graph.description import NodeId, Term, entries_per_call, listing, named, wrong_ids
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
-from tasks.models.chat.forms import Form, characters, items, largest_reply
+from tasks.models.chat.forms import Form, characters, items
 from tasks.models.chat.model import ChatModel
-from tasks.prompts.prompt import Piece, cut, fence, load_prompt
+from tasks.prompts.prompt import Piece, cut
 from tasks.settings.ingest import ModelEvolutionSettings, ShortFormSettings
 
 PURPOSE = "evolve"
@@ -135,46 +135,42 @@ class Judge:
     def _call(
         self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
     ) -> ChatCall[NoteJudgements]:
-        prompt, ids = load_prompt("evolve"), tuple(f"n{place}" for place in group)
-        form = listing(NoteJudgements, "nodes", len(group))
+        ids = tuple(f"n{place}" for place in group)
         others = sorted({other for place in group for other in candidates[place]}.difference(group))
         pieces = [self._subject(place, nodes[place], candidates[place]) for place in group]
         pieces += [Piece(f"n{other}", nodes[other].summary) for other in others]
-        shown, material = frozenset((*ids, *(f"n{other}" for other in others))), fence(pieces)
-        return ChatCall(
-            purpose=PURPOSE,
-            subject=self.document_id,
-            item=f"links of {named(group, self.name)}",
-            prompt=prompt.fill(
-                words=str(self.settings.summary_words),
-                keywords=str(self.settings.keywords),
-                count=str(len(ids)),
-                mark=material.mark,
-                material=material.text,
-            ),
-            prompt_hash=prompt.hash,
-            form=form,
-            max_output_tokens=largest_reply(form),
+        shown = frozenset((*ids, *(f"n{other}" for other in others)))
+        return fenced_call(
+            self.document_id,
+            f"links of {named(group, self.name)}",
+            PURPOSE,
+            "evolve",
+            listing(NoteJudgements, "nodes", len(group)),
+            pieces,
             check=lambda value: wrong_judgement(value, ids, shown),
+            slots={
+                "words": str(self.settings.summary_words),
+                "keywords": str(self.settings.keywords),
+                "count": str(len(ids)),
+            },
         )
 
     def _short_call(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> ChatCall[Relations]:
         assert self.short is not None
-        prompt, form, count = load_prompt("evolve_small"), listing(Relations, "relations", len(candidates)), len(candidates)
-        most = self.short.characters_per_summary
+        count, most = len(candidates), self.short.characters_per_summary
         pieces = [Piece(f"note {number}", cut(nodes[one].summary, most)) for number, one in enumerate((place, *candidates), 1)]
-        material = fence(pieces, plain=True)
-        return ChatCall(
-            purpose=PURPOSE,
-            subject=self.document_id,
-            item=f"links of {named([place], self.name)}",
-            prompt=prompt.fill(count=str(count), mark=material.mark, material=material.text),
-            prompt_hash=prompt.hash,
-            form=form,
-            max_output_tokens=largest_reply(form),
+        return fenced_call(
+            self.document_id,
+            f"links of {named([place], self.name)}",
+            PURPOSE,
+            "evolve_small",
+            listing(Relations, "relations", count),
+            pieces,
             check=lambda value: (
                 "" if len(value.relations) == count else f"there are {len(value.relations)} relations; give {count}"
             ),
+            plain=True,
+            slots={"count": str(count)},
         )
 
     def _subject(self, place: int, node: Node, candidates: Sequence[int]) -> Piece:

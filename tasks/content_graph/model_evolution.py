@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storage.records.documents import Edge, Node, Vectors
-from tasks.algorithms.evolution import Links, Pair, candidates_of, links_after
-from tasks.algorithms.links import nearest_neighbours
+from tasks.algorithms.links import Links, Pair, candidates_of, links_after, nearest_neighbours
 from tasks.algorithms.text.standing import verbatim_terms
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import embedding_text, with_index

@@ -17,7 +17,7 @@ from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import ChatModel
-from tasks.prompts.prompt import Piece, load_prompt
+from tasks.prompts.prompt import Piece
 from tasks.settings.ingest import AnalysisSettings
 
 KINDS = {"p": "page", "s": "section"}
@@ -65,7 +65,7 @@ class MapCalls:
         entries, kind = [self.entries[place] for place in group], KINDS[self.entries[group[0]].id[0]]
         item, words = named([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
         pieces = [Piece(entry.id, self._shown(entry)) for entry in entries]
-        return listed_call(self.document_id, item, load_prompt(f"{kind}_notes"), pieces, MapNotes, purpose="map", words=words)
+        return listed_call(self.document_id, item, f"{kind}_notes", pieces, MapNotes, purpose="map", words=words)
 
     def _shown(self, entry: Entry) -> str:
         below = (self.entries[place] for place in entry.under)

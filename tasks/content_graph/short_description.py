@@ -9,10 +9,11 @@ from tasks.algorithms.text.standing import find_words, verbatim_terms, without_c
 from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.content_graph.analysis import with_index
+from tasks.content_graph.asking import fenced_call
 from tasks.content_graph.description import PURPOSE, Describing, named
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.forms import Form, characters, items, largest_reply
-from tasks.prompts.prompt import Piece, cut, fence, load_prompt
+from tasks.models.chat.forms import Form, characters, items
+from tasks.prompts.prompt import Piece, cut
 from tasks.settings.ingest import AnalysisSettings
 
 SUMMARY_CHARACTERS = 200
@@ -29,16 +30,16 @@ class ShortDescription(Form):
 def short_call(place: int, asking: Describing) -> ChatCall[ShortDescription]:
     """Return the call about one node; its picture comes with it where it is shown."""
     node, short = asking.nodes[place], asking.settings.model.short
-    material = fence([Piece(node.modality.value, cut(_words(node), short.characters_per_node))], plain=True)
-    prompt = load_prompt("analyze_small")
-    call = ChatCall(
-        purpose=PURPOSE,
-        subject=asking.document_id,
-        item=named([place], asking.name),
-        prompt=prompt.fill(kind=node.modality.value, keywords=str(short.keywords), mark=material.mark, material=material.text),
-        prompt_hash=prompt.hash,
-        form=ShortDescription,
-        max_output_tokens=largest_reply(ShortDescription),
+    pieces = [Piece(node.modality.value, cut(_words(node), short.characters_per_node))]
+    call = fenced_call(
+        asking.document_id,
+        named([place], asking.name),
+        PURPOSE,
+        "analyze_small",
+        ShortDescription,
+        pieces,
+        plain=True,
+        slots={"kind": node.modality.value, "keywords": str(short.keywords)},
     )
     if place not in asking.pictures:
         return call

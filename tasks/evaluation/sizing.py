@@ -27,7 +27,7 @@ from tasks.algorithms.probability import (
     probabilities,
 )
 from tasks.asking.deciding import code_identity
-from tasks.asking.weights import VERSION, Provenance, ScopeWeights, Weights
+from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
@@ -185,7 +185,7 @@ def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
     )
-    return Weights(version=VERSION, fitted=provenance, document=document, corpus=corpus)
+    return Weights(version=1, fitted=provenance, document=document, corpus=corpus)
 
 
 def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWeights:

@@ -1,30 +1,20 @@
 """Finding documents in object stores: our copies are brought up to date, and found as files in folders are."""
 
 import fcntl
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from storage.artifacts import written_durably
 from storage.locations import home, mirrors_folder
 from storage.lock import taken
 from storage.object_address import StoreAddress, is_address, store_address
-from storage.object_client import (
-    ABSENT,
-    ATTEMPTS,
-    FIRST_ATTEMPTS,
-    StoredObject,
-    explained,
-    fetch_object,
-    list_objects,
-    make_client,
-    remedy_for,
-)
-from storage.object_copies import LOCK, all_copies, copies_lock, copy_name, copy_sign, sign_of
+from storage.object_client import ABSENT, CHANGED, StoredObject, StoreError, fetch_object, list_objects, make_client
+from storage.object_copies import LOCK, copies_lock, copy_name, copy_sign, forget_copies
 from storage.records.documents import SkippedFile, SourceFile
 from storage.system import full_disk_explained, require_room
 from tasks.finding.files import UNREADABLE, Discovery, hash_file, is_wanted
@@ -33,19 +23,11 @@ from tasks.progress import StoppedError, stop_requested
 POLL_SECONDS = 0.1
 FETCHED_AT_ONCE = 8
 """A store answers in some 30 ms; more at once gains little on one machine's line."""
-CHANGED = "it changed while it was fetched; the next ingest reads it"
+LATER = "it changed while it was fetched; the next ingest reads it"
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """What is about to be fetched from below an address, as that is shown."""
-
-    shown: str
-    objects: int
-    size_bytes: int
-
-
-Announce = Callable[[Ahead], None]
+Announce = Callable[[str, int, int], None]
+"""Called with an address as it is shown, and with how many objects and bytes are about to be fetched from below it."""
 
 
 @contextmanager
@@ -74,7 +56,7 @@ def discover_objects(
     include: Sequence[str],
     exclude: Sequence[str],
     file_megabytes: int,
-    announce: Announce = lambda _ahead: None,
+    announce: Announce = lambda *_: None,
 ) -> Discovery:
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
@@ -87,7 +69,8 @@ def discover_objects(
         for address in map(store_address, addresses):
             # A second run of the address waits, and then finds what the first one fetched.
             with _held(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
-                objects = _listed(address)
+                client = make_client(address)
+                objects = _listed(client, address)
                 reasons = {each: _reason_against(each, address, most_bytes=file_megabytes << 20) for each in objects}
                 chosen = [each for each in objects if reasons[each] or is_wanted(address.inner(each.key), include, exclude)]
                 copies = {each: mirrors_folder() / copy_name(each.address, each.tag) for each in chosen}
@@ -95,8 +78,9 @@ def discover_objects(
                     each: copies[each] for each in chosen if not reasons[each] and not _is_whole(copies[each], each.size_bytes)
                 }
                 if missing:
-                    reasons |= _fetch(address, missing, announce)
-                _forget_older(copies)
+                    reasons |= _fetch(client, address, missing, announce)
+                # one copy of each stays, that of its bytes as they are now
+                forget_copies((each.address.shown for each in chosen), home(), but=set(copies.values()))
             listed |= {each.address.shown for each in objects}
             found |= {each.address.shown: _hashed(each.address.shown, copies[each], reasons[each]) for each in chosen}
     in_order = [one for _, one in sorted(found.items())]
@@ -107,34 +91,28 @@ def discover_objects(
     )
 
 
-def _listed(address: StoreAddress) -> list[StoredObject]:
+def _listed(client: Any, address: StoreAddress) -> list[StoredObject]:  # noqa: ANN401
     """Return all objects at or below the address, but for those that only mark a folder, as consoles make them."""
     objects = []
-    with explained(f"list {address.shown!r}"):
-        for each in list_objects(make_client(FIRST_ATTEMPTS), address):
-            if stop_requested():
-                raise StoppedError
-            if each.size_bytes or not each.key.endswith("/"):
-                objects.append(each)
+    for each in list_objects(client, address):
+        if stop_requested():
+            raise StoppedError
+        if each.size_bytes or not each.key.endswith("/"):
+            objects.append(each)
     return objects
 
 
-def _forget_older(copies: Mapping[StoredObject, Path]) -> None:
-    """Leave one copy of each object, that of its bytes as they are now."""
-    found = {copy_sign(each.address.shown) for each in copies}
-    for path in set(all_copies(home())).difference(copies.values()):
-        if sign_of(path) in found:
-            path.unlink(missing_ok=True)
-
-
-def _fetch(address: StoreAddress, missing: Mapping[StoredObject, Path], announce: Announce) -> dict[StoredObject, str]:
+def _fetch(
+    client: Any,  # noqa: ANN401
+    address: StoreAddress,
+    missing: Mapping[StoredObject, Path],
+    announce: Announce,
+) -> dict[StoredObject, str]:
     """Fetch each object to its path; return why some could not be, "" for the others."""
     folder, needed_bytes = mirrors_folder(), sum(each.size_bytes for each in missing)
     require_room(folder, needed_bytes)
-    announce(Ahead(address.shown, len(missing), needed_bytes))
+    announce(address.shown, len(missing), needed_bytes)
     ending = threading.Event()
-    with explained(f"read {address.shown!r}"):
-        client = make_client(ATTEMPTS)
 
     def stop_where_wanted(_moved: int = 0) -> None:
         if ending.is_set() or stop_requested():
@@ -142,21 +120,13 @@ def _fetch(address: StoreAddress, missing: Mapping[StoredObject, Path], announce
 
     def fetch(each: StoredObject) -> str:
         stop_where_wanted()
-        with explained(f"read {each.address.shown!r}"):
-            from botocore.exceptions import ClientError
-            from s3transfer.exceptions import S3DownloadFailedError
-
-            try:
-                with written_durably(missing[each]) as stream:
-                    fetch_object(client, each.address, stream, stop_where_wanted, tag=each.tag)
-                    if stream.seek(0, os.SEEK_END) != each.size_bytes:
-                        raise S3DownloadFailedError(CHANGED)
-            except S3DownloadFailedError:
-                return f"{UNREADABLE}: {CHANGED}"
-            except ClientError as error:
-                code = str(error.response["Error"].get("Code", ""))
-                refused = f"the store refuses it ({code}); {remedy_for(code)}"
-                return f"{UNREADABLE}: {CHANGED if code in ABSENT else refused}"
+        try:
+            with written_durably(missing[each]) as stream:
+                fetch_object(client, each.address, stream, stop_where_wanted, listed=each)
+        except StoreError as error:
+            if not error.refusal:
+                raise
+            return f"{UNREADABLE}: {LATER if error.refusal in {*ABSENT, CHANGED} else error.why}"
         return ""
 
     with full_disk_explained(folder, needed_bytes), ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:

@@ -9,7 +9,7 @@ import numpy as np
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, to_json
 from storage.records.documents import ParsedDocument, Vectors, identify
-from tasks.algorithms.evolution import EvolvedVectors
+from tasks.algorithms.links import EvolvedVectors
 from tasks.content_graph.model_evolution import EvolvedNodes
 from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork

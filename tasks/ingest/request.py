@@ -101,7 +101,7 @@ class Survey:
         }
 
 
-def look(request: ReadingRequest, announce: Announce = lambda _ahead: None) -> Discovery:
+def look(request: ReadingRequest, announce: Announce = lambda *_: None) -> Discovery:
     """Find what is asked for; of object stores what is new is fetched and announced before, else nothing is written."""
     if isinstance(request, EvolveRequest):
         return Discovery((), ())
@@ -136,7 +136,7 @@ def survey(
     return Survey(found=found, plan=plan)
 
 
-def survey_for(request: ReadingRequest, announce: Announce = lambda _ahead: None) -> Survey:
+def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) -> Survey:
     """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
 
     A damaged corpus is mended by the run itself, which then sees what there is to do; where no file is read, the error of opening

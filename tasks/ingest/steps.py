@@ -14,7 +14,7 @@ import numpy as np
 
 from storage.locations import pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
-from tasks.algorithms.evolution import EvolvedVectors, lite_round
+from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.description import described_places, describing

@@ -1,6 +1,6 @@
-"""What a served chat model can do: found out once by two small calls, kept under the home, and what may be asked of it by that.
+"""What a served chat model can do: found out once by a small call, kept under the home, and what may be asked of it by that.
 
-The calls are no calls of a run: no budget counts them and no lineage names them.
+It is no call of a run: no budget counts it and no lineage names it.
 """
 
 import asyncio
@@ -9,10 +9,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from PIL import Image
-from pydantic import BaseModel
 
 from storage.artifacts import write_durably
 from storage.codec import CodecError, from_json, to_json
@@ -29,10 +28,8 @@ from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ModelSettings
 
-PATH_TOKENS, ANSWER_TOKENS = (3000, 250), (5000, 300)
-"""About what a path takes in full forms, read and written, and what putting the answer together takes."""
-FULL_PATHS = 11
-"""What `ask.selection.read` allows."""
+FULL_READ, FULL_WRITTEN = 38_000, 3_050
+"""About how many tokens a question takes in full forms: 3,000 and 250 for each of 11 paths, then 5,000 and 300 for the answer."""
 QUESTION_SECONDS = 120.0
 """What `ask.seconds` allows unless it is turned: `doctor` goes by it, and how long what was found is believed."""
 
@@ -51,125 +48,108 @@ class Abilities:
         """Whether the full forms are too long for this model."""
         return 0 < self.context_tokens < FULL_CONTEXT_TOKENS
 
+    @property
+    def why_small(self) -> str:
+        """Return in words why a question is asked in small forms where the settings do not say in which; "" where in full ones."""
+        reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if self.short else []
+        reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if self.is_slow(QUESTION_SECONDS) else []
+        return ", ".join(reasons)
+
     def is_slow(self, seconds: float | None) -> bool:
         """Say whether a question in full would not end in its seconds; one that has all the time always does.
 
         Calls are reckoned one after the other: a machine that is as slow as that computes them so. A server that does not tell how
         fast it reads may well compute them side by side: it is slow where writing alone would take four times as long.
         """
-        return seconds is not None and self.paths(seconds if self.read_per_second else 4 * seconds) < FULL_PATHS
-
-    def paths(self, seconds: float) -> int:
-        """Return how many paths a question may have in full forms in the time, its answer included, at most as many as are read."""
-        left, path = seconds - self._seconds(*ANSWER_TOKENS), self._seconds(*PATH_TOKENS)
-        return max(0, min(FULL_PATHS, int(left / path))) if path else FULL_PATHS
-
-    def _seconds(self, read: int, written: int) -> float:
-        rates = ((read, self.read_per_second), (written, self.written_per_second))
-        return sum(tokens / rate for tokens, rate in rates if rate)
+        if seconds is None:
+            return False
+        rates = ((FULL_READ, self.read_per_second), (FULL_WRITTEN, self.written_per_second))
+        taken = sum(tokens / rate for tokens, rate in rates if rate)
+        return taken > (seconds if self.read_per_second else 4 * seconds)
 
 
 PROBE_SECONDS = 5.0
-"""For both calls: a question waits for them, once. What is slower than that is asked in small forms and shown no picture."""
+"""A question waits so long for it, once. What is slower than that is asked in small forms and shown no picture."""
 PATIENT_SECONDS = 60.0
-"""For both calls before an ingest, whose graph must not depend on how busy a server was. One that is well answers in a few."""
+"""Before an ingest, whose graph must not depend on how busy a server was. One that is well answers in a few."""
 KEPT_SECONDS = 7 * 86_400.0
 AGAIN_SECONDS = 3600.0
 """Until a model that was slow is looked at again; it may just have been busy."""
 REPLY_TOKENS = 64
 PICTURE_PIXELS = 128
 
-TALK = """{time}
-Read what follows, and then describe a quiet street in one sentence.
+PROMPT = """{time}
+Read what follows, and then say in a whole sentence which colour the picture beside it has.
 The harbour was closed by ice in January, and the pilots waited in the upper town until the wind had turned to the south.
 Two ships lay at anchor behind the island; their crews counted barrels, mended sails and wrote letters.
 On the third day the ice broke with a sound like thunder, and by noon the first of them stood before the quay.
 Nobody had ordered the timber that it brought, and so it was sold to whoever came with a cart."""
 """Some 120 tokens, of which no server has read the first before: what it remembers it would read in no time."""
-LOOK = "Which colour has the picture?"
 ERRORS = (FaultError, ChatError, ChatEndedError)
-Reply = Completion | Exception
-"""What came back, or the error in place of it."""
 
 
-class Crossing(Form):
+class Glance(Form):
     """Only constrained decoding leads to it: the prompt asks for something else."""
 
-    light: Literal["red", "amber", "green"]
-    cars: Literal["none", "one", "many"]
-
-
-class Colour(Form):
     colour: Literal["black", "blue", "green", "red", "white", "yellow"]
+    ships: Literal["none", "one", "two", "many"]
+    month: Literal["January", "May", "August", "October"]
 
 
-def small_call(prompt: str, form: type[BaseModel], *images: bytes) -> ChatCall[Any]:
-    return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=REPLY_TOKENS, images=images)
+def _glance(*images: bytes) -> ChatCall[Glance]:
+    prompt = PROMPT.format(time=time.time_ns())
+    return ChatCall("doctor", "", "doctor", prompt, "", Glance, max_output_tokens=REPLY_TOKENS, images=images)
 
 
 @dataclass(frozen=True, slots=True)
 class AbilityProbe:
-    """What came of the two calls; `looked` is None where the server says by itself whether it takes pictures."""
+    """What came of a small call, or the error in its place; `sees` is None where a picture was shown, and the reply must tell."""
 
-    talked: Reply
-    looked: Reply | None
+    reply: Completion | Exception
+    sees: bool | None
 
     def colour(self) -> str:
         """Return which colour the green picture is said to have; raises what `value_of` does."""
-        return value_of(self.looked, small_call(LOOK, Colour)).colour if isinstance(self.looked, Completion) else ""
+        return value_of(self.reply, _glance()).colour if isinstance(self.reply, Completion) else ""
 
     def abilities(self, model: ServedModel, seconds: float) -> Abilities:
-        """Return what the replies show: of a model that was silent for so long, at most how fast it is, and that it sees nothing.
+        """Return what the reply shows: of a model that was silent for so long, at most how fast it is, and that it sees nothing.
 
         Any other error says nothing of pictures: they are shown until one is rejected.
         """
         read = written = 0.0
-        if isinstance(self.talked, Completion):
-            read, written = self.talked.read_per_second, self.talked.written_per_second
-        elif _is_silent(self.talked):
-            read, written = len(TALK) / 4 / seconds, REPLY_TOKENS / seconds
-        return Abilities(model.context_tokens, self._sees if model.sees is None else model.sees, round(read, 1), round(written, 1))
+        if isinstance(self.reply, Completion):
+            read, written = self.reply.read_per_second, self.reply.written_per_second
+        elif self.is_silent:
+            read, written = len(PROMPT) / 4 / seconds, REPLY_TOKENS / seconds
+        return Abilities(model.context_tokens, self._sees() if self.sees is None else self.sees, round(read, 1), round(written, 1))
 
-    @property
     def _sees(self) -> bool:
-        if isinstance(self.looked, Exception):
-            return not (isinstance(self.looked, PicturesRejectedError) or _is_silent(self.looked))
         with suppress(UnusableReplyError, DeclinedReplyError):
-            return self.colour() == "green"
+            return self.colour() == "green" if isinstance(self.reply, Completion) else not self.is_silent
         return False
 
     @property
-    def is_unfinished(self) -> bool:
-        return any(_is_silent(reply) for reply in (self.talked, self.looked) if reply is not None)
-
-    def kept_seconds(self, abilities: Abilities) -> float:
-        """Return how long what was found is to be believed; 0 where an error may pass by the next call."""
-        replies = [reply for reply in (self.talked, self.looked) if reply is not None]
-        if not all(isinstance(reply, (Completion, PicturesRejectedError)) or _is_silent(reply) for reply in replies):
-            return 0.0
-        return AGAIN_SECONDS if abilities.is_slow(QUESTION_SECONDS) or self.is_unfinished else KEPT_SECONDS
+    def is_silent(self) -> bool:
+        return isinstance(self.reply, FaultError) and self.reply.kind is FaultKind.SILENT
 
 
-def _is_silent(reply: Reply) -> bool:
-    return isinstance(reply, FaultError) and reply.kind is FaultKind.SILENT
-
-
-async def probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
-    """Have the model fill in a form, which is timed, then look at a picture, both in so many seconds."""
+async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
+    """Have the model fill in a form, which is timed, in so many seconds, with a picture unless its server says whether it sees."""
     end = time.monotonic() + seconds
-    talk = small_call(TALK.format(time=time.time_ns()), Crossing)
-    talked = await reply_to(talk, client, model, settings, seconds=seconds)
-    if model.sees is not None:
-        return AbilityProbe(talked, None)
-    stream = io.BytesIO()
-    Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
-    look = small_call(LOOK, Colour, stream.getvalue())
-    return AbilityProbe(talked, await reply_to(look, client, model, settings, seconds=end - time.monotonic()))
+    if model.sees is None:
+        stream = io.BytesIO()
+        Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
+        reply = await _reply_to(_glance(stream.getvalue()), client, model, settings, seconds=seconds)
+        if not isinstance(reply, PicturesRejectedError):
+            return AbilityProbe(reply, None)
+    reply = await _reply_to(_glance(), client, model, settings, seconds=end - time.monotonic())
+    return AbilityProbe(reply, bool(model.sees))
 
 
-async def reply_to(
-    call: ChatCall[Any], client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float
-) -> Reply:
+async def _reply_to(
+    call: ChatCall[Glance], client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float
+) -> Completion | Exception:
     """Return what comes back in so many seconds, without a retry."""
     request = request_of(call, first_messages(call, pixels=settings.pictures.pixels), model=model.name, settings=settings)
     try:
@@ -203,18 +183,21 @@ async def find_abilities(
         patient = not kept.unfinished_after or kept.unfinished_after >= seconds
         if kept.model == model and patient and 0 < kept.until - time.time() <= KEPT_SECONDS:
             return kept.abilities
-    found = await probe(client, model, settings, seconds=seconds)
-    return keep_abilities(found, endpoint, model, seconds=seconds)
+    return (await look_at(client, endpoint, model, settings, seconds=seconds))[1]
 
 
-def keep_abilities(found: AbilityProbe, endpoint: Endpoint, model: ServedModel, *, seconds: float) -> Abilities:
-    """Keep what a probe of so many seconds found, where there is room for it, and return it."""
+async def look_at(
+    client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, *, seconds: float
+) -> tuple[AbilityProbe, Abilities]:
+    """Probe the model for so many seconds; keep what is found where no error that may pass came of it, and return it."""
+    found = await _probe(client, model, settings, seconds=seconds)
     abilities = found.abilities(model, seconds)
-    if lasting := found.kept_seconds(abilities):
+    if found.is_silent or isinstance(found.reply, Completion):
+        lasting = AGAIN_SECONDS if found.is_silent or abilities.is_slow(QUESTION_SECONDS) else KEPT_SECONDS
         with suppress(OSError):
-            kept = KeptAbilities(model, time.time() + lasting, seconds if found.is_unfinished else 0.0, abilities)
+            kept = KeptAbilities(model, time.time() + lasting, seconds if found.is_silent else 0.0, abilities)
             write_durably(_path(endpoint, model), to_json(kept), synced=False)
-    return abilities
+    return found, abilities
 
 
 def forget_abilities(endpoint: Endpoint, model: ServedModel) -> None:

@@ -5,26 +5,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from tasks.models.abilities import (
-    ERRORS,
-    PATIENT_SECONDS,
-    QUESTION_SECONDS,
-    Abilities,
-    AbilityProbe,
-    Crossing,
-    keep_abilities,
-    probe,
-    small_call,
-)
-from tasks.models.chat.errors import ChatEndedError, PicturesRejectedError, RejectedCallError
-from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
+from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
+from tasks.models.chat.errors import ChatError, Outcome
+from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
 from tasks.models.chat.service import on_the_loop
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import (
-    FULL_CONTEXT_TOKENS,
     Endpoint,
     EndpointError,
     ServedModel,
@@ -40,11 +29,10 @@ from tasks.models.local import LocalModelError, local_model, local_model_is_name
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 START = "start the server as deployments/vllm/README.md says"
+NO_SERVER = f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is"
 STRUCTURED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
 SEEING = "serve a model that sees, such as Qwen3-VL, with --limit-mm-per-prompt '{\"image\": 16}' or more"
-COUNTED = "use a server that counts tokens in its replies (stream_options.include_usage); budgets and costs would be guesses"
 WAIT = "wait until it has loaded its model or has less to do; its log says more"
-UNKNOWN_CONTEXT = "the server does not say how much its model reads"
 RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
 START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
 OTHER = "use another embeddings server, or another model on it"
@@ -120,79 +108,48 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
 
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
-    """Ask for the models, a reply of a form, and what a picture shows: once, without a retry."""
+    """Ask for the models, and for a reply of a form that says what a picture shows: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=PATIENT_SECONDS, total_seconds=PATIENT_SECONDS))
-    began = time.monotonic()
-    async with aclosing(ServerClient(endpoint, settings)) as client:
-        try:
-            listing = await client.models()
-        except ERRORS as error:
-            return [_problem("answers", error, f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is")]
-        answers = ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
-        try:
-            model = chosen_model(listing, endpoint)
-        except ChatEndedError as error:
-            return [answers, _problem("model", error, START)]
-        found = await probe(client, model, settings, seconds=PATIENT_SECONDS)
-    abilities = keep_abilities(found, endpoint, model, seconds=PATIENT_SECONDS)
-    return [answers, *_talk_checks(found, model), _picture_check(found, model), *_ability_checks(found, abilities)]
-
-
-def _talk_checks(found: AbilityProbe, model: ServedModel) -> Iterator[ServerCheck]:
-    """Look at the reply that had to fill in a form: of which model is it, is it one, what did it take?"""
-    reply = found.talked
-    renamed = isinstance(reply, Completion) and not same_model(model.name, reply.model)
-    answered = f"{model.name} was asked, and it answered as {reply.model[:80]!r}" if isinstance(reply, Completion) else ""
-    yield ServerCheck("model", answered, RENAME) if renamed else ServerCheck("model", model.name)
-    yield ServerCheck("context", f"{model.context_tokens:,} tokens" if model.context_tokens else UNKNOWN_CONTEXT)
-    if not isinstance(reply, Completion):
-        yield _no_reply("structured output", reply, STRUCTURED)
-        return
+    began, answers = time.monotonic(), list[ServerCheck]()
     try:
-        value_of(reply, small_call("", Crossing))
-        yield ServerCheck("structured output", "a reply has the form that was asked for")
-    except (DeclinedReplyError, UnusableReplyError) as error:
-        yield ServerCheck("structured output", f"a reply has not the form that was asked for: {error}", STRUCTURED)
-    if reply.problem:  # then its end was not waited for
+        async with aclosing(ServerClient(endpoint, settings)) as client:
+            listing = await client.models()
+            answers.append(ServerCheck("answers", f"in {time.monotonic() - began:.2f} s"))
+            model = chosen_model(listing, endpoint)
+            found, abilities = await look_at(client, endpoint, model, settings, seconds=PATIENT_SECONDS)
+    except ERRORS as error:
+        return [*answers, _problem("model", error, START) if answers else _problem("answers", error, NO_SERVER)]
+    return [*answers, _model_check(model, found.reply), *_reply_checks(found, abilities)]
+
+
+def _model_check(model: ServedModel, reply: Completion | Exception | None = None) -> ServerCheck:
+    if isinstance(reply, Completion) and not same_model(model.name, reply.model):
+        return ServerCheck("model", f"{model.name} was asked, and it answered as {reply.model[:80]!r}", RENAME)
+    return ServerCheck("model", model.name + (f", reads {model.context_tokens:,} tokens" if model.context_tokens else ""))
+
+
+def _reply_checks(found: AbilityProbe, abilities: Abilities) -> Iterator[ServerCheck]:
+    """Look at the reply that had to fill in a form: is it one, was the picture seen, and in which forms is a question asked?"""
+    if isinstance(found.reply, Exception):
+        wrong = _problem("structured output", found.reply, WAIT)
+        refused = isinstance(found.reply, ChatError) and found.reply.outcome is Outcome.REJECTED
+        yield replace(wrong, remedy=STRUCTURED) if refused else wrong
         return
-    if reply.input_tokens is None or reply.output_tokens is None:
-        yield ServerCheck("usage", "the server does not count the tokens of a reply", COUNTED)
-    else:
-        yield ServerCheck("usage", f"{reply.input_tokens} tokens read, {reply.output_tokens} written")
-
-
-def _picture_check(found: AbilityProbe, model: ServedModel) -> ServerCheck:
-    if model.sees is False or isinstance(found.looked, PicturesRejectedError):
-        return ServerCheck("picture", "none is taken; figures are told by caption and words, tables as Markdown")
-    if isinstance(found.looked, Exception):
-        return _no_reply("picture", found.looked, SEEING)
-    if found.looked is None:
-        return ServerCheck("picture", "the server says that its model sees")
     try:
         colour = found.colour()
     except (DeclinedReplyError, UnusableReplyError) as error:
-        return ServerCheck("picture", f"it is taken, but the reply about it cannot be used: {error}", STRUCTURED)
-    if colour != "green":
-        return ServerCheck("picture", f"it is taken, but a green one is called {colour}; none will be shown", SEEING)
-    return ServerCheck("picture", "it is taken, and a green one is seen to be green")
-
-
-def _ability_checks(found: AbilityProbe, abilities: Abilities) -> Iterator[ServerCheck]:
-    """Say how fast the model is where that is known, and in which forms a question is asked of it."""
-    if isinstance(found.talked, Completion) and abilities.written_per_second:
+        yield ServerCheck("structured output", f"a reply has not the form that was asked for: {error}", STRUCTURED)
+        return
+    yield ServerCheck("structured output", "a reply has the form that was asked for")
+    if found.sees is None and not abilities.sees:
+        yield ServerCheck("picture", f"it is taken, but a green one is called {colour}; none will be shown", SEEING)
+    else:
+        yield ServerCheck("picture", "it is taken" if abilities.sees else "none is taken; figures are told by caption and words")
+    if abilities.written_per_second:
         read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"
         yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
-    reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if abilities.short else []
-    reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if abilities.is_slow(QUESTION_SECONDS) else []
-    full = f"{abilities.paths(QUESTION_SECONDS)} paths in {QUESTION_SECONDS:.0f} s"
-    yield ServerCheck("forms", f"small: {', '.join(reasons)}; flow asks once a question" if reasons else f"full; {full}")
-
-
-def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:
-    """Return what is wrong where no reply came: a request that is refused is mended at the server, another may need time."""
-    if isinstance(error, RejectedCallError):
-        return ServerCheck(check, str(error).partition("; ")[0], remedy)
-    return _problem(check, error, WAIT)
+    small = abilities.why_small
+    yield ServerCheck("forms", f"small: {small}; flow asks once a question" if small else "full")
 
 
 def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
@@ -205,7 +162,7 @@ def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
         yield _problem("answers", error, START_EMBEDDINGS)
         return
     yield ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
-    yield ServerCheck("model", model.name + (f", reads {model.context_tokens:,} tokens" if model.context_tokens else ""))
+    yield _model_check(model)
     service = EmbeddingService(replace(endpoint, model=model.name), settings)
     try:
         rows = service.rows(["The harbour was closed by ice.", "7"], seconds=settings.embeddings.question_seconds)

@@ -8,7 +8,7 @@ from enum import StrEnum
 import httpx
 
 from storage.text import one_line
-from tasks.models.chat.errors import ChatEndedError, ContextTooLongError, PicturesRejectedError, RejectedCallError
+from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError, Outcome, PicturesRejectedError
 from tasks.models.chat.request import Request
 from tasks.models.endpoints import Endpoint
 
@@ -57,15 +57,15 @@ def problem_of(answer: httpx.Response, page: bytes, *, request: Request, endpoin
         return FaultError(FaultKind.DOWN, problem, wait_seconds=asked_wait(headers))
     if status == 413 or (status < 500 and TOO_LONG.search(message)):  # before pictures: such a message may name what they take
         tokens = f"about {request.input_tokens} tokens to read, room for {request.output_tokens} to write"
-        return ContextTooLongError(f"{problem} ({tokens}); ask with less")
+        return ContextTooLongError(f"{problem} ({tokens}); ask with less", Outcome.TOO_LONG)
     if request.has_pictures and OF_PICTURES.search(message):
-        return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call")
+        return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call", Outcome.REJECTED)
     if status in {408, 409, 425} or status >= 500:
         return FaultError(FaultKind.UNWELL, problem, wait_seconds=asked_wait(headers))
     if status == 404 or status < 400:
         return ChatEndedError(f"{problem}; check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
-    rejected = PicturesRejectedError if request.has_pictures else RejectedCallError
-    return rejected(f"{problem}; the server takes no such request")
+    rejected = PicturesRejectedError if request.has_pictures else ChatError
+    return rejected(f"{problem}; the server takes no such request", Outcome.REJECTED)
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

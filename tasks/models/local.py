@@ -5,7 +5,6 @@ The only reader of FLOWREADER_LOCAL_MODEL. One that stays (`flowreader model ser
 
 import json
 import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -94,13 +93,6 @@ def context_tokens(path: Path) -> int:
     return FULL_CONTEXT_TOKENS if needed + weights_bytes // 2 + CONTEXT_BYTES <= free else SMALL_CONTEXT_TOKENS
 
 
-def require_port(port: int) -> None:
-    try:
-        socket.create_server((HOST, port)).close()
-    except (OSError, OverflowError) as error:
-        raise LocalModelError(f"port '{port}' of {HOST} cannot be used ({error}); name another one by --port") from error
-
-
 @dataclass(frozen=True, slots=True)
 class LocalModel:
     """A model that runs, as a child of this process."""
@@ -112,18 +104,6 @@ class LocalModel:
         """Raise LocalModelError when it has ended; nothing but a crash or a kill ends it."""
         self.process.wait()
         raise LocalModelError(f"the local model {self.endpoint.model!r} ended, killed or out of memory; start it again")
-
-
-@contextmanager
-def run_model(path: Path, port: int = ANY_PORT) -> Iterator[LocalModel]:
-    """Have the model of a file for the time of the block; raise LocalModelError where it does not come up."""
-    require_port(port)
-    server = of_file(path)
-    process = process_of(server, port)
-    try:
-        yield LocalModel(loaded(server, process), process)
-    finally:
-        process.close()
 
 
 def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
@@ -163,7 +143,12 @@ def of_file(path: Path) -> Endpoint:
 
 @contextmanager
 def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
-    """Run the model for all who ask with this home; raise LocalModelError where another one does that already."""
+    """Run the model of a file for all who ask with this home, for the time of the block.
+
+    Raise LocalModelError where another one does that already, or where it does not come up.
+    """
+    if port not in range(65_536):  # llama.cpp would take its last 16 bits
+        raise LocalModelError(f"port '{port}' of {HOST} cannot be used; name another one by --port")
     check_writable(home())
     with lock_file(_announcement()) as descriptor:
         if not taken(descriptor, wait_seconds=LOOK_SECONDS):
@@ -174,9 +159,14 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
             )
         os.fchmod(descriptor, 0o600)  # before the key stands there
         os.ftruncate(descriptor, 0)
-        with run_model(path, port) as model:
+        server = of_file(path)
+        process = process_of(server, port)
+        try:
+            model = LocalModel(loaded(server, process), process)
             os.pwrite(descriptor, json.dumps(asdict(model.endpoint)).encode(), 0)
             yield model
+        finally:
+            process.close()
 
 
 def running_model() -> Endpoint | None:

@@ -6,12 +6,13 @@ import secrets
 import sys
 import tempfile
 import time
-from multiprocessing.connection import Connection
+from collections.abc import Callable
 from pathlib import Path
 
 from xllamacpp import CommonParams, Server
 
-from tasks.models.process import READY, speak
+from storage.errors import ExpectedError
+from tasks.models.process import speak
 
 STANDARD_ERROR = 2
 WHY = re.compile(r"error loading model: (.+)")
@@ -23,12 +24,8 @@ NO_WEB = "http://127.0.0.1"
 """The only page that may read replies, which is nobody's. The key keeps pages from having any computed."""
 
 
-def main() -> None:
-    speak(serve)
-
-
-def serve(connection: Connection) -> None:
-    """Load the model, then give its address and its key to who asks for them, until the parent ends."""
+def load() -> Callable[[str], bytes]:
+    """Load the model, to give its address and its key to who asks for them."""
     path, name, host, port, tokens = sys.argv[1:]
     key = secrets.token_urlsafe()
     with tempfile.TemporaryFile() as log:
@@ -37,17 +34,14 @@ def serve(connection: Connection) -> None:
             server = Server(parameters(path, name, key, host, int(port), int(tokens)))
         except RuntimeError as error:
             logged = whole(log.fileno())
-            why = WHY.search(logged)
-            words = f"llama.cpp cannot run {path!r}: {why[1] if why else error}; fetch it anew, or name another GGUF file"
             if NO_PORT in logged:
-                words = f"port '{port}' of {host} cannot be used (it was taken meanwhile); name another one by --port"
-            connection.send_bytes(words.encode())
-            return
-        with Path(os.devnull).open("wb") as nothing:
-            os.dup2(nothing.fileno(), STANDARD_ERROR)
-    connection.send_bytes(READY)
-    while connection.recv():
-        connection.send_bytes(f"{server.listening_address} {key}".encode())
+                raise ExpectedError(f"port '{port}' of {host} cannot be used; name another one by --port") from error
+            why = WHY.search(logged)
+            words = why[1] if why else error
+            raise ExpectedError(f"llama.cpp cannot run {path!r}: {words}; fetch it anew, or name another GGUF file") from error
+    with Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), STANDARD_ERROR)
+    return lambda _request: f"{server.listening_address} {key}".encode()
 
 
 def whole(log: int) -> str:
@@ -74,4 +68,4 @@ def parameters(path: str, name: str, key: str, host: str, port: int, tokens: int
 
 
 if __name__ == "__main__":
-    main()
+    speak(load)

@@ -7,10 +7,9 @@ the same time: no result depends on their number, and nothing spins while parser
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import rapidocr
 from PIL import Image
 from rapidocr.utils.process_img import get_rotate_crop_image
 
-from tasks.models.process import READY, speak
+from tasks.models.process import speak
 
 Pixels = npt.NDArray[np.uint8]
 Corners = npt.NDArray[np.float32]
@@ -136,12 +135,10 @@ def bounds(corners: Corners, width: int, height: int) -> list[float]:
     return [round(float(value), 5) for value in (*shares.min(axis=0), *shares.max(axis=0))]
 
 
-def serve(connection: Connection) -> None:
+def load() -> Callable[[Sequence[bytes]], bytes]:
     reader = Reader()
-    connection.send_bytes(READY)
-    while True:
-        connection.send_bytes(json.dumps(reader.read(connection.recv())).encode())
+    return lambda pictures: json.dumps(reader.read(pictures)).encode()
 
 
 if __name__ == "__main__":
-    speak(serve)
+    speak(load)

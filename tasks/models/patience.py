@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ChatLimits, ChatRetries
 
@@ -14,40 +14,40 @@ FIRST_PAUSE_SECONDS = 1.0
 
 
 class Breaker:
-    """Open while the server counts as down; belongs to one event loop."""
+    """Keeps requests from a server that counts as down; belongs to one event loop."""
 
     def __init__(self, retries: ChatRetries, probe: Callable[[], Awaitable[None]]) -> None:
         """Begin closed; `probe` raises FaultError while nothing answers, ChatEndedError where nothing better can come."""
         self._retries, self._probe = retries, probe
         self._failures = 0
-        self._recovery: asyncio.Task[None] | None = None
+        self._asking = asyncio.Lock()
+        self._end: ChatEndedError | None = None
 
     @property
     def given_up(self) -> bool:
         """Whether the server stayed away for too long."""
-        return self._recovery is not None and self._recovery.done()
-
-    async def wait(self) -> None:
-        """Return at once while the server is well, else when it is back; raise ChatServerDownError where it stays away."""
-        if self._recovery is not None:
-            await asyncio.shield(self._recovery)
+        return self._end is not None
 
     def succeeded(self) -> None:
         self._failures = 0
 
-    def failed(self, error: FaultError) -> None:
+    def failed(self) -> None:
         """A request found no server; so many in a row, and all calls wait."""
         self._failures += 1
-        if self._failures >= self._retries.failures_until_pause and self._recovery is None:
-            self._recovery = asyncio.create_task(self._recover(error))
-            self._recovery.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    async def close(self) -> None:
-        if self._recovery is not None:
-            self._recovery.cancel()
-            await asyncio.wait([self._recovery])
+    async def wait(self) -> None:
+        """Return at once while the server is well, else when it is back; raise ChatEndedError where it stays away."""
+        async with self._asking:  # one asks for all
+            if self._end:
+                raise self._end
+            if self._failures >= self._retries.failures_until_pause:
+                try:
+                    await self._recover()
+                except ChatEndedError as error:
+                    self._end = error
+                    raise
 
-    async def _recover(self, error: FaultError) -> None:
+    async def _recover(self) -> None:
         """Ask until the server answers."""
         clock = asyncio.get_running_loop().time
         end, pause = clock() + self._retries.down_seconds, FIRST_PAUSE_SECONDS
@@ -55,15 +55,14 @@ class Breaker:
             await asyncio.sleep(max(0.0, min(pause, end - clock())))
             try:
                 await self._probe()
-                self._failures, self._recovery = 0, None
+                self._failures = 0
                 return
-            except FaultError as still:
-                error = still
-            if clock() >= end:
-                raise ChatServerDownError(
-                    f"{error}, for {self._retries.down_seconds:g} s; what is done is kept: see that the server runs and "
-                    "give the same command again"
-                ) from error
+            except FaultError as error:
+                if clock() >= end:
+                    raise ChatEndedError(
+                        f"{error}, for {self._retries.down_seconds:g} s; what is done is kept: see that the server runs and "
+                        "give the same command again"
+                    ) from error
             pause = min(2 * pause, self._retries.longest_wait_seconds)
 
 

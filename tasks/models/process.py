@@ -12,7 +12,9 @@ from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
+from storage.errors import ExpectedError
 from tasks.progress import StoppedError, stop_requested
 
 READY = b"ready"
@@ -134,11 +136,22 @@ def _end_models() -> None:
         process.wait()
 
 
-def speak(serve: Callable[[Connection], None]) -> None:
-    """The child's side: serve on the connection that is its standard input, until the parent ends."""
+def speak(load: Callable[[], Callable[[Any], bytes]]) -> None:
+    """The child's side: load the model and reply to each request, until the parent ends; where it does not load, say why.
+
+    The connection is its standard input.
+    """
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    connection = Connection(os.dup(0))
     with suppress(EOFError, ConnectionError):
-        serve(Connection(os.dup(0)))
+        try:
+            reply = load()
+        except ExpectedError as error:
+            connection.send_bytes(str(error).encode())
+            return
+        connection.send_bytes(READY)
+        while True:
+            connection.send_bytes(reply(connection.recv()))
 
 
 def _end_with_parent() -> None:

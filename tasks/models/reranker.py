@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from storage.system import bound_arenas
 from tasks.algorithms.arrays import IntArray
 from tasks.models.embedding.local import SECONDS_PER_TEXT, model_folder
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.process import READY, ModelProcess, speak
+from tasks.models.process import ModelProcess, speak
 
 SETTING = "ask.rerank"
 CROSS, LATE = "cross-encoder", "late interaction"
@@ -74,10 +73,23 @@ def open_reranker(named: str) -> Reranker:
     return Reranker(named)
 
 
-Score = Callable[[str, list[str]], Any]
+def load() -> Callable[[list[str]], bytes]:
+    bound_arenas()
+    folder, kind = sys.argv[1:]
+    try:
+        score = _scorer(folder, kind)
+    except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
+        wrong = f"{folder} is no model that sentence-transformers loads ({error}); set {SETTING} to another"
+        raise EmbeddingError(wrong) from error
+
+    def reply(request: list[str]) -> bytes:
+        question, *passages = (text.encode("utf-8", "replace").decode() for text in request)
+        return np.asarray(score(question, passages), np.float32).tobytes()
+
+    return reply
 
 
-def loaded(folder: str, kind: str) -> Score:
+def _scorer(folder: str, kind: str) -> Callable[[str, list[str]], Any]:
     """Return what scores passages for a question."""
     from sentence_transformers import CrossEncoder, MultiVectorEncoder
     from torch.nn import Identity
@@ -90,19 +102,5 @@ def loaded(folder: str, kind: str) -> Score:
     return lambda question, passages: late.similarity(late.encode_query([question]), late.encode_document(passages))[0]
 
 
-def serve(connection: Connection) -> None:
-    bound_arenas()
-    folder = sys.argv[1]
-    try:
-        score = loaded(*sys.argv[1:])
-    except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
-        connection.send_bytes(f"{folder} is no model that sentence-transformers loads ({error}); set {SETTING} to another".encode())
-        return
-    connection.send_bytes(READY)
-    while True:
-        question, *passages = (text.encode("utf-8", "replace").decode() for text in connection.recv())
-        connection.send_bytes(np.asarray(score(question, passages), np.float32).tobytes())
-
-
 if __name__ == "__main__":
-    speak(serve)
+    speak(load)

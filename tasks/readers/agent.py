@@ -10,15 +10,13 @@ from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import EdgeKind
 from tasks.algorithms.graphs.communities import context_of
-from tasks.algorithms.graphs.graph_query import GraphIndex, run_query
-from tasks.algorithms.graphs.query_form import Condition, GraphQuery, QueryError
+from tasks.algorithms.graphs.graph_query import Condition, GraphIndex, GraphQuery, QueryError, run_query
 from tasks.algorithms.questions.kinds import asked_elements, collects, counted_noun
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
 from tasks.readers.pages import Pages, counted, equal_paths
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way, places_of
+from tasks.routing.way import ChosenPath, Way, places_of
 
 ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]
 """Arcs between parts of one thing: who keeps one part keeps the other, whatever stands there."""
@@ -36,12 +34,13 @@ class Kept:
     def also(self, nodes: Iterable[int], way: Way) -> "Kept":
         return Kept(tuple(dict.fromkeys((*self.nodes, *nodes))), way)
 
-    def best(self, scores: NodeScores, count: int) -> list[int]:
-        """Return the best of the nodes, equal ones by place."""
-        return sorted(self.nodes, key=lambda node: (-scores.combined[node], node))[:count]
-
     def hash(self) -> Mapping[str, str]:
         return {"nodes": hash_bytes(repr(self.nodes).encode())}
+
+
+def best_first(nodes: Iterable[int], scores: NodeScores) -> list[int]:
+    """Return the nodes by falling score, equal ones by place."""
+    return sorted(nodes, key=lambda node: (-scores.combined[node], node))
 
 
 @question_step("search", Kept.hash)
@@ -54,8 +53,7 @@ def keep_searched(question: Question, graph: CandidateGraph, scores: NodeScores,
 def near_best(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> list[int]:
     """Return the best node of each page, where it comes near to the best of all."""
     settings = context.settings.agent
-    everything = Kept(tuple(range(len(graph))), Way())
-    best = on_best_pages(everything.best(scores, len(graph)), graph, settings.search_pages, each=1)
+    best = on_best_pages(best_first(range(len(graph)), scores), graph, settings.search_pages, each=1)
     return [node for node in best if scores.combined[node] >= settings.search_share * scores.combined[best[0]]]
 
 
@@ -77,7 +75,7 @@ def keep_queried(question: Question, graph: CandidateGraph, scores: NodeScores, 
     most = context.settings.agent.query_pages
     named = [node for node, name in enumerate(graph.ids) if name in scores.named]
     if named:
-        best = on_best_pages(Kept(tuple(named), Way()).best(scores, len(named)), graph, most)
+        best = on_best_pages(best_first(named, scores), graph, most)
         asked = ", ".join(str(place) for place in question.places)
         kept = kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
     if queries := tuple(element_queries(question.text)):
@@ -95,15 +93,15 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
     for kind in sorted(asked_elements(question)):
         of_kind = Condition("kind", "is", kind)
         if not noun or asked_elements(noun):
-            yield GraphQuery((of_kind,), order="score")
+            yield GraphQuery((of_kind,), best_first=True)
         else:
-            yield from (GraphQuery((of_kind, Condition(field, "has", noun)), order="score") for field in NARROWED_BY)
+            yield from (GraphQuery((of_kind, Condition(field, "has", noun)), best_first=True) for field in NARROWED_BY)
 
 
 def in_words(query: GraphQuery) -> str:
     """Return "kind is table and caption has dams, then captioned"."""
     where = " and ".join(f"{one.field} {one.op} {one.value}" for one in query.where)
-    return ", then ".join([where, *(walk.edge for walk in query.walk)])
+    return f"{where}, then {query.edge}" if query.edge else where
 
 
 def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
@@ -122,7 +120,7 @@ def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores,
     """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
     settings, before = context.settings.agent, kept.way.last
     least = settings.context_share * scores.combined.max(initial=0.0)
-    for node in kept.best(scores, settings.context_seeds):
+    for node in best_first(kept.nodes, scores)[: settings.context_seeds]:
         near, more = around(node, graph, context)
         whole = _one_thing_with(node, graph)
         new = [other for other in near if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
@@ -157,7 +155,7 @@ def take_kept(
     _question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
     """Read what was kept of the best documents, of each in reading order."""
-    ranked, ordinals = kept.best(scores, len(kept.nodes)), ordinals_in(graph, context)
+    ranked, ordinals = best_first(kept.nodes, scores), ordinals_in(graph, context)
     documents = list(dict.fromkeys(graph.documents[ranked].tolist()))[: context.settings.agent.paths]
     ordered = sorted(kept.nodes, key=lambda node: ordinals[node])
     groups = [[node for node in ordered if graph.documents[node] == document] for document in documents]

@@ -11,8 +11,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.graphs.graph_query import run_query
-from tasks.algorithms.graphs.query_form import MOST_SHOWN, Condition, GraphQuery, QueryError, Walk
+from tasks.algorithms.graphs.graph_query import MOST_SHOWN, Condition, GraphQuery, QueryError, run_query
 from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
@@ -20,7 +19,7 @@ from tasks.prompts.prompt import Piece
 from tasks.readers.agent import Kept, around, in_words, near_best, traced
 from tasks.readers.forms import ShortTurn, Turn, model_words
 from tasks.readers.graph_indexes import index_of
-from tasks.readers.node_lines import node_lines
+from tasks.readers.pages import node_lines
 from tasks.readers.whole_documents import ranked_documents
 from tasks.routing.way import Way
 
@@ -192,8 +191,7 @@ def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScor
 def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
     return GraphQuery(
         where=tuple(Condition(one.field, one.op, model_words(one.value)) for one in turn.where),
-        walk=(Walk(turn.edge),) if turn.edge else (),
-        with_start=bool(turn.edge),
+        edge=turn.edge,
         limit=min(context.settings.agent.context_nodes, MOST_SHOWN),
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 from pydantic.config import JsonDict
 
-from tasks.algorithms.graphs.query_form import EDGES
+from tasks.algorithms.graphs.graph_query import EDGES
 from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
 from tasks.prompts.prompt import cut

@@ -1,14 +1,11 @@
 """What the tools of `agent` look things up in: an index of the candidates to query, and the communities of a document."""
 
-from collections.abc import Sequence
-from functools import partial
-
 import numpy as np
 
 from storage.graph.candidates import CandidateGraph, arcs_among
 from tasks.algorithms.arrays import BoolArray, IntArray
 from tasks.algorithms.graphs.communities import find_communities
-from tasks.algorithms.graphs.graph_query import GraphIndex, WordField
+from tasks.algorithms.graphs.graph_query import GraphIndex
 from tasks.asking.candidates import SIMILARITY_CODES
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores
@@ -35,10 +32,12 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["section_id", "section_path", "caption", "content", "label"])
     sections = np.array([section or "" for section in read["section_id"].tolist()])
     _names, homes = np.unique(sections, return_inverse=True)
-
-    def coded(kind: str, column: Sequence[str]) -> WordField:
-        return WordField.of([[text] for text in column], np.arange(len(graph)), partial(texts.coded, kind, graph.ids))
-
+    words = {
+        "section": [" ; ".join(path) for path in read["section_path"].tolist()],
+        "caption": read["caption"].tolist(),
+        "text": read["content"].tolist(),
+        "label": [label or "" for label in read["label"].tolist()],
+    }
     return GraphIndex(
         columns={
             "document": graph.documents,
@@ -47,19 +46,12 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
             "section": np.where(sections == "", -1, homes),
             "ordinal": ordinals_in(graph, context),
         },
-        names={},
-        words={
-            "section": coded("section", [" ; ".join(path) for path in read["section_path"].tolist()]),
-            "caption": coded("caption", read["caption"].tolist()),
-            "text": coded("text", read["content"].tolist()),
-            "label": coded("label", [label or "" for label in read["label"].tolist()]),
-        },
+        words={field: texts.coded(field, graph.ids, column) for field, column in words.items()},
         scores=scores.combined,
         tails=graph.tails,
         heads=graph.heads,
         arc_kinds=graph.arc_kinds,
         weights=graph.weights,
-        relations={},
     )
 
 

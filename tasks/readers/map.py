@@ -11,10 +11,8 @@ from storage.graph.candidates import MODALITIES, CandidateGraph
 from storage.records.answers import PagePlace, TraceKind
 from storage.records.documents import Modality, PageKey
 from tasks.algorithms.arrays import BoolArray
-from tasks.algorithms.graphs.section_pages import LocatedSection, widened
-from tasks.algorithms.graphs.section_tree import DocumentMap
-from tasks.algorithms.rank_fusion import fuse_rankings
-from tasks.algorithms.second_opinion import best_pages
+from tasks.algorithms.graphs.section_map import DocumentMap, LocatedSection, widened
+from tasks.algorithms.page_ranks import best_pages, fuse_rankings
 from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
@@ -23,8 +21,7 @@ from tasks.readers.pages import Pages, counted, equal_paths
 from tasks.readers.section_maps import maps_of, named_pages, sections_for
 from tasks.readers.whole_documents import ranked_documents
 from tasks.reading.rules import ExtractiveReader, listed
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way
+from tasks.routing.way import ChosenPath, Way
 
 STRUCTURE = "structure"
 NEAREST = 4

@@ -9,15 +9,13 @@ import numpy as np
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.documents import NodeKind, PageKey
 from storage.text import shortened
-from tasks.algorithms.graphs.section_pages import best_section_pages
-from tasks.algorithms.graphs.section_tree import DocumentMap
+from tasks.algorithms.graphs.section_map import DocumentMap, best_section_pages
 from tasks.asking.question import AskContext
 from tasks.asking.records import Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
 from tasks.readers.forms import Located, Reflected, ShortPlaces
 from tasks.readers.graph_indexes import ordinals_in
-from tasks.readers.node_lines import LINE_CHARACTERS, said_by
-from tasks.readers.pages import Pages
+from tasks.readers.pages import LINE_CHARACTERS, Pages, said_by
 from tasks.readers.section_maps import PAGES_EACH, heights_on
 
 SECTIONS_SHOWN, PAGES_SHOWN, TITLES_SHOWN = 120, 40, 5

@@ -1,20 +1,23 @@
-"""The pages of a question's candidates: numbered, named, what of the question stands on each, and all of it to be read."""
+"""The pages of a question's candidates, with what of the question stands on each; and what a model is shown of nodes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from storage.graph.candidates import CandidateGraph
+from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import PagePlace
 from storage.records.documents import PageKey
+from storage.text import shortened
 from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, best_of_pages, pages_of_nodes, sums_by_page
 from tasks.algorithms.quotes import term_shares
 from tasks.algorithms.text.counting import count_stems
 from tasks.asking.question import NAMED_PLACE, AskContext
-from tasks.asking.records import NodeScores, Question
+from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import read_texts
-from tasks.routing.paths import ChosenPath
+from tasks.prompts.prompt import cut
+from tasks.readers.graph_indexes import ordinals_in
+from tasks.routing.way import ChosenPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,9 @@ class Pages:
 
     def in_reading_order(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> list[list[int]]:
         """Return the nodes of each of these pages."""
-        adjacency = context.snapshot.view.adjacency
+        ordinals = ordinals_in(graph, context)
         found = [np.flatnonzero(self.of_nodes == page) for page in pages]
-        ordinals = [adjacency.ordinals[adjacency.positions_of([graph.ids[node] for node in nodes])] for nodes in found]
-        return [nodes[np.argsort(order, kind="stable")].tolist() for nodes, order in zip(found, ordinals, strict=True)]
+        return [nodes[np.argsort(ordinals[nodes], kind="stable")].tolist() for nodes in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +86,29 @@ def equal_paths(nodes: Sequence[Sequence[int]]) -> tuple[ChosenPath, ...]:
 
 def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+LINE_CHARACTERS = 160
+"""Of what a node says of itself."""
+ANSWER_CHARACTERS, QUOTES_SHOWN = 400, 3
+"""Of a reading."""
+
+
+def node_lines(graph: CandidateGraph, nodes: Sequence[int], ids: Sequence[str], context: AskContext) -> str:
+    """Return a line for each node: its id, what it is, where it stands, and its summary."""
+    view = context.snapshot.view
+    read = view.columns.take(view.adjacency.positions_of([graph.ids[node] for node in nodes]), ["section_path", "summary"])
+    lines = []
+    for node, name, path, summary in zip(nodes, ids, read["section_path"].tolist(), read["summary"].tolist(), strict=True):
+        document = context.names[graph.document_ids[graph.documents[node]]].name
+        place = f"page {graph.pages[node]}" + (f" of {document}" if len(graph.document_ids) > 1 else "")
+        under = f", {' > '.join(path)}" if path else ""
+        lines.append(f"{name}: {NODE_KINDS[graph.kinds[node]].value}, {place}{under}: {shortened(summary, LINE_CHARACTERS)}")
+    return "\n".join(lines)
+
+
+def said_by(reading: PathReading) -> str:
+    """Return what a reader answered, and its first quotes."""
+    answer = cut(reading.answer, ANSWER_CHARACTERS) if reading.supported else "nothing found"
+    quotes = [f'Quote, page {quote.node.page}: "{quote.text}"' for quote in reading.quotes[:QUOTES_SHOWN]]
+    return "\n".join([f"Answer: {answer}", *quotes])

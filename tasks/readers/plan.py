@@ -12,9 +12,9 @@ from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import DocumentState, PageKey
 from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.graphs.communities import readout
 from tasks.algorithms.graphs.plan_graph import PlanStep, checked_plan, kept, layers
-from tasks.algorithms.graphs.readout import readout
-from tasks.algorithms.questions.decomposed import sub_questions, uncovered
+from tasks.algorithms.questions.kinds import sub_questions, uncovered
 from tasks.algorithms.scores import dense_relevance
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import Stage, call_book
@@ -27,8 +27,7 @@ from tasks.readers.plan_model import first_plan, mended_plan, missing_of
 from tasks.reading.paths import with_one_text
 from tasks.reading.rules import listed
 from tasks.reading.synthesis import Evidence
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way, places_of
+from tasks.routing.way import ChosenPath, Way, places_of
 from tasks.settings.ask import AskSettings
 
 

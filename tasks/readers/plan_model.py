@@ -9,7 +9,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import Aim, Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
 from tasks.readers.forms import PlanCheck, Planned, model_words
-from tasks.readers.node_lines import node_lines, said_by
+from tasks.readers.pages import node_lines, said_by
 
 PROBED = 10
 """Nodes that the first look shows."""

@@ -9,8 +9,7 @@ import numpy as np
 from storage.graph.candidates import CandidateGraph
 from storage.records.documents import PageKey
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.graphs.section_pages import LocatedSection, NodeHeights, locate_sections
-from tasks.algorithms.graphs.section_tree import DocumentMap, map_document
+from tasks.algorithms.graphs.section_map import DocumentMap, LocatedSection, NodeHeights, locate_sections, map_document
 from tasks.algorithms.questions.sections import named_titles
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question

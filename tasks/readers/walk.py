@@ -10,8 +10,7 @@ from storage.graph.candidates import CandidateGraph
 from storage.records.answers import TraceKind
 from storage.records.documents import Vectors
 from tasks.algorithms.arrays import BoolArray, FloatArray, page_means, snap_fine
-from tasks.algorithms.graphs.beam_walk import HIGHEST, LOWEST, Beam, begin, go_on, pages_to_read, scores_of
-from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
+from tasks.algorithms.graphs import beam_walk
 from tasks.algorithms.questions.kinds import expected_kind, holds_kind
 from tasks.algorithms.scores import dense_relevance
 from tasks.asking.calls import call_book
@@ -22,8 +21,7 @@ from tasks.prompts.prompt import Piece, cut
 from tasks.readers.forms import RatedPage, ShortRating
 from tasks.readers.page_pictures import page_images
 from tasks.readers.pages import Pages, StemsOnPages, counted, equal_paths
-from tasks.routing.paths import ChosenPath
-from tasks.routing.way import Way
+from tasks.routing.way import ChosenPath, Way
 
 RATING = "rate_page"
 """The prompt by which a model rates a page, unless it is a small one."""
@@ -42,7 +40,7 @@ class PageWalk:
     pages: Pages
     stems: StemsOnPages
     arcs: BoolArray
-    beam: Beam
+    beam: beam_walk.Beam
     way: Way
 
 
@@ -53,7 +51,7 @@ def begin_walk(question: Question, graph: CandidateGraph, scores: NodeScores, co
     stems = StemsOnPages.of(question, graph, scores, pages, context)
     vectors = page_means(vectors=own_vectors(graph, context.settings.relevance), weights=stems.words, pages=pages.of_nodes)
     near = pages.best(scores.combined) if settings.near == "score" else dense_relevance(query=question.vector, vectors=vectors)
-    beam = begin(near, width=len(near) if settings.everything else settings.seeds)
+    beam = beam_walk.begin(near, width=len(near) if settings.everything else settings.seeds)
     way = Way().then(
         TraceKind.SEARCH,
         question.text,
@@ -69,9 +67,11 @@ def joined_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context:
     joining = np.ones(len(graph.tails), dtype=np.bool_)
     if settings.arcs == "similar":
         joining = graph.documents[graph.tails] != graph.documents[graph.heads]
-    linked = linked_pages(tails=graph.tails[joining], heads=graph.heads[joining], pages=pages.of_nodes)
-    alike = similar_pages(vectors=vectors, documents=pages.documents, least=settings.theta, neighbours=settings.neighbours)
-    beside = following_pages(documents=pages.documents, numbers=pages.numbers) if settings.arcs == "all" else np.False_
+    linked = beam_walk.linked_pages(tails=graph.tails[joining], heads=graph.heads[joining], pages=pages.of_nodes)
+    alike = beam_walk.similar_pages(
+        vectors=vectors, documents=pages.documents, least=settings.theta, neighbours=settings.neighbours
+    )
+    beside = beam_walk.following_pages(documents=pages.documents, numbers=pages.numbers) if settings.arcs == "all" else np.False_
     return np.asarray(linked | alike | beside)
 
 
@@ -82,7 +82,7 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
     by_rules = rated(question, graph, walk)
     by_model = rated_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
     ratings = np.array([rule if own is None else own for rule, own in zip(by_rules, by_model, strict=True)])
-    beam = go_on(
+    beam = beam_walk.go_on(
         walk.beam,
         ratings,
         arcs=walk.arcs,
@@ -115,7 +115,7 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
     shares = walk.stems.held[opened] @ snap_fine(walk.stems.shares.astype(np.float32))
     texts = (" ".join(graph.columns["search_text"][walk.pages.of_nodes == page]) for page in opened)
     fits = np.array([holds_kind(text, kind, question.text) for text in texts], dtype=np.bool_)
-    return np.asarray(LOWEST + (HIGHEST - LOWEST) * shares * np.where(fits, 1.0, MISFIT))
+    return np.asarray(beam_walk.LOWEST + (beam_walk.HIGHEST - beam_walk.LOWEST) * shares * np.where(fits, 1.0, MISFIT))
 
 
 def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
@@ -155,9 +155,9 @@ def choose_pages(
 ) -> tuple[tuple[ChosenPath, ...], Way]:
     """Read the best of the pages that were rated, each whole; a model reads all in one call."""
     settings, beam, pages = context.settings.walk, walk.beam, walk.pages
-    read = pages_to_read(beam, share=settings.alpha, least=settings.keep_above, count=settings.pages)
-    visited = pages_to_read(beam, share=settings.alpha, least=0.0, count=len(beam.ratings)).tolist()
-    worth = scores_of(beam, share=settings.alpha)
+    read = beam_walk.pages_to_read(beam, share=settings.alpha, least=settings.keep_above, count=settings.pages)
+    visited = beam_walk.pages_to_read(beam, share=settings.alpha, least=0.0, count=len(beam.ratings)).tolist()
+    worth = beam_walk.scores_of(beam, share=settings.alpha)
     way = walk.way.then(
         TraceKind.READ,
         f"the best of {counted(len(visited), 'rated page')}",

@@ -12,7 +12,6 @@ from storage.artifacts import ArtifactDamagedError
 from storage.catalog.current import CurrentDamagedError, forget_asked, read_current
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import Snapshot
-from storage.errors import ExpectedError
 from storage.memo import StepMemo, asked_steps
 from storage.records.answers import Answer
 from storage.records.documents import identify
@@ -28,10 +27,6 @@ from tasks.step import OFTEN, Codec, StepKey, Workplace, step
 from tasks.watching.watching import watched_question
 
 
-class KeptAnswerGoneError(ExpectedError):
-    """What was kept a moment ago went with a document that was removed, or was damaged since."""
-
-
 def decoded(parts: Sequence[bytes]) -> Answer:
     return from_json(Answer, parts[0])
 
@@ -45,7 +40,8 @@ def decoded(parts: Sequence[bytes]) -> Answer:
 )
 def kept_answer(key: StepKey) -> Answer:
     """Give the answer that was kept when the same was asked before."""
-    raise KeptAnswerGoneError(f"the answer that was kept to {key.name!r} is gone")
+    # What was kept a moment ago went with a document that was removed, or was damaged since.
+    raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone")
 
 
 def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
@@ -123,7 +119,7 @@ class KeptAnswers:
 
     async def find(self, key: StepKey, place: Workplace) -> Answer | None:
         """Return the answer that is kept, as it is given again: in a run by a task that is shown as cached."""
-        with working_at(replace(place, memo=self.memo)) as steps, suppress(KeptAnswerGoneError, ArtifactDamagedError, CodecError):
+        with working_at(replace(place, memo=self.memo)) as steps, suppress(ArtifactDamagedError, CodecError):
             return given_again(await kept_answer.submit(key), steps)
         return None
 

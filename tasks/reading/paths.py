@@ -13,7 +13,7 @@ from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, PathText, Question
 from tasks.events import StageReached, emit
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 
 
 @question_step("fetch", lambda texts: {"texts": hash_bytes(to_json([node.id for text in texts for node in text.nodes]))})

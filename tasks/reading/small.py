@@ -39,14 +39,6 @@ UNSAID = "the answer of the model does not count: nothing that it was shown says
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """A piece near the question; `covered` 0..1 is the share of the question's words, by rarity, in it and beside it."""
-
-    piece: Quotable
-    covered: float
-
-
-@dataclass(frozen=True, slots=True)
 class SmallReader(ModelReader):
     """A chat model in small forms. No gate judges it: what it is asked once more, it would answer no better."""
 
@@ -65,16 +57,16 @@ class SmallReader(ModelReader):
         if book.over and not book.require_model:
             return tuple(readings)
         near = self._nearest(pieces, paths[0].rarity)
-        (value,) = self.context.ask([self._call(question, [one.piece for one in near])])
+        (value,) = self.context.ask([self._call(question, [piece for piece, _covered in near])])
         heed_failures([value])
         if settings.model.forms == "auto" and not self.context.model.abilities.short and SLOW not in book.notes:
             book.notes.append(SLOW)
         if isinstance(value, ChatError):
             return tuple(readings)
-        book.show(sum(len(self._cut(one.piece)) for one in near), of=sum(len(piece.text) for piece, _ in pieces))
+        book.show(sum(len(self._cut(piece)) for piece, _covered in near), of=sum(len(piece.text) for piece, _ in pieces))
         if not (answer := clean(value.root)):
             return tuple(readings)
-        speaking = [one.piece for one in near if one.covered >= settings.whole_support]
+        speaking = [piece for piece, covered in near if covered >= settings.whole_support]
         if (proof := proof_of(question.text, answer, speaking)) is None:
             book.notes.append(UNSAID)
             book.unproven.append(answer)
@@ -96,8 +88,11 @@ class SmallReader(ModelReader):
                 found.setdefault((quote.node.id, quote.text), (piece, quote))
         return list(found.values())
 
-    def _nearest(self, pieces: Sequence[tuple[Quotable, Quote]], rarity: Mapping[str, float]) -> list[Near]:
-        """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths."""
+    def _nearest(self, pieces: Sequence[tuple[Quotable, Quote]], rarity: Mapping[str, float]) -> list[tuple[Quotable, float]]:
+        """Return the sentences and rows that hold most of the question, as many as there is room for, in the order of the paths.
+
+        Each comes with the share of the question's words, by rarity, in it and beside it, 0..1.
+        """
         settings = self.context.settings.reading
         quotes = [quote for _, quote in pieces]
         coverage = Coverage(
@@ -120,7 +115,7 @@ class SmallReader(ModelReader):
                 kept.add(place)
                 room -= length
         return [
-            Near(pieces[place][0], joint_coverage(coverage=coverage, chosen=[place], beside_share=settings.beside_share))
+            (pieces[place][0], joint_coverage(coverage=coverage, chosen=[place], beside_share=settings.beside_share))
             for place in sorted(kept)
         ]
 

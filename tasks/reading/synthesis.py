@@ -16,9 +16,8 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, Verdict
 from tasks.reading.refusal import doubt
 from tasks.reading.rules import lost_names, not_found
-from tasks.routing.paths import ChosenPath
 from tasks.routing.sizes import Sized
-from tasks.routing.way import Way, places_of
+from tasks.routing.way import ChosenPath, Way, places_of
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
 

@@ -10,8 +10,8 @@ from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
 from storage.runs.answers import removed_note
-from tasks.readers.page_pictures import NoPictureError, SourceCopies
-from tasks.report.pictures import SETTINGS, Picture, kept_picture, page_picture
+from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes
+from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
 
 PLACE_WORDS = {
     "text/html": "",
@@ -116,10 +116,11 @@ class Pictures:
     def of_element(self, node: Node, document: NamedDocument) -> Picture | None:
         """Return the picture that was kept of an element, but of a table its cells say more; one that cannot be had is reported."""
         try:
-            return self._taken(kept_picture(self.artifacts, node.picture)) if node.picture and not node.html else None
+            if node.picture and not node.html:
+                return self._taken(shrink_picture(kept_bytes(self.artifacts, node.picture)))
         except NoPictureError as error:
             self.left_out.append(f"a figure on page {node.page} of {document.name}: {error}")
-            return None
+        return None
 
     def _taken(self, picture: Picture) -> Picture:
         """Count a picture in; raise NoPictureError where it does not fit any more."""

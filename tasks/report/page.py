@@ -12,31 +12,8 @@ from markupsafe import Markup
 
 from storage.records.answers import Answer, AnswerStatus, Citation, EvidencePath
 from tasks.reading.judging import STATUS_WORDS, money_in_words, words_of
+from tasks.report import graph, sheets, wording
 from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, ReportEvidence, cited_pages
-from tasks.report.graph import (
-    CARD_HEIGHT,
-    LETTER,
-    SCREEN_WIDTH,
-    TERMINAL_WIDTH,
-    curve_of,
-    draw_ribbons,
-    drawing_of,
-    frame_of,
-    terminal,
-)
-from tasks.report.sheets import box_rules, citation_targets, marked, place_badges, rows_shown, table_of, title_of
-from tasks.report.wording import (
-    GONE,
-    REMOVED,
-    cut,
-    few_words,
-    figure,
-    numbers_line,
-    percent,
-    shown,
-    why_gone,
-    wrap,
-)
 
 STYLE = Path(__file__).with_name("style.css")
 STATUS_SIGNS = {
@@ -49,7 +26,7 @@ TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
     autoescape=True,
     extensions=["jinja2.ext.do"],
-    finalize=shown,
+    finalize=wording.shown,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
@@ -60,7 +37,7 @@ CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
 def show_page(answer: Answer, evidence: ReportEvidence) -> str:
-    style = Markup("\n".join([STYLE.read_text("utf-8"), box_rules(evidence.sheets), link_rules(len(answer.citations))]))
+    style = Markup("\n".join([STYLE.read_text("utf-8"), sheets.box_rules(evidence.sheets), link_rules(len(answer.citations))]))
     return TEMPLATES.get_template("page.html").render(style=style, policy=_policy(style), **parts_of(answer, evidence))
 
 
@@ -72,7 +49,7 @@ def parts_of(answer: Answer, evidence: ReportEvidence) -> dict[str, Any]:
         "evidence": evidence,
         "paths": walked[:PATHS_SHOWN],
         "more_paths": len(walked[PATHS_SHOWN:]),
-        "drawing": drawing_of(walked[:PATHS_SHOWN], evidence, answer.citations),
+        "drawing": graph.drawing_of(walked[:PATHS_SHOWN], evidence, answer.citations),
         "pages_cited": {key: [number for number, _ in cited] for key, cited in cited_pages(answer.citations).items()},
         "pages_walked": {(place.document.id, place.page) for place in answer.evidence_pages},
         "best_score": max((page.score for page in answer.pages), default=0.0),
@@ -118,19 +95,19 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 def remark_on(citation: Citation, evidence: ReportEvidence, *, quoted: bool) -> str:
     """Say what is missing: the words, or in the corpus of today what they stand in."""
     if not evidence.holds(citation.document):
-        return why_gone(evidence, citation.document, quoted=quoted)
+        return wording.why_gone(evidence, citation.document, quoted=quoted)
     if not quoted:
         return "No words are quoted here."
-    return "" if citation.node_id in evidence.nodes else GONE
+    return "" if citation.node_id in evidence.nodes else wording.GONE
 
 
 def answer_of(path: EvidencePath, evidence: ReportEvidence) -> str:
-    return REMOVED if any(page.document.id in evidence.removed for page in path.pages) else path.answer
+    return wording.REMOVED if any(page.document.id in evidence.removed for page in path.pages) else path.answer
 
 
 def why_lost(path: EvidencePath, place: int, evidence: ReportEvidence) -> str:
     lost = [page.document for page in path.pages[place : place + 1] if not evidence.holds(page.document)]
-    return why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
+    return wording.why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else wording.GONE
 
 
 ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
@@ -142,31 +119,32 @@ def draw_picture(answer: Answer, evidence: ReportEvidence) -> str:
     paths = [path for path in answer.paths if path.nodes][:PATHS_SHOWN]
     if answer.trace or not paths:
         return ""
-    drawing = drawing_of(paths, evidence, answer.citations)
+    drawing = graph.drawing_of(paths, evidence, answer.citations)
     style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
     picture: Any = TEMPLATES.get_template("graph.html").module
-    return str(picture.draw(drawing, frame_of(drawing.layout), style))
+    return str(picture.draw(drawing, graph.frame_of(drawing.layout), style))
 
 
 TEMPLATES.globals |= {
-    "CARD_HEIGHT": CARD_HEIGHT,
+    "CARD_HEIGHT": graph.CARD_HEIGHT,
     "CITED_IN_TEXT": CITED_IN_TEXT,
     "EDITS_SHOWN": 20,
-    "GONE": GONE,
-    "LETTER": LETTER,
+    "GONE": wording.GONE,
+    "LETTER": graph.LETTER,
     "PAGES_LISTED": PAGES_LISTED,
     "PAGES_UNFOLDED": 10,
-    "REMOVED": REMOVED,
-    "SCREEN_WIDTH": SCREEN_WIDTH,
+    "REMOVED": wording.REMOVED,
+    "SCREEN_WIDTH": graph.SCREEN_WIDTH,
     "STATUS_SIGNS": STATUS_SIGNS,
     "STATUS_WORDS": STATUS_WORDS,
-    "TERMINAL_WIDTH": TERMINAL_WIDTH,
+    "TERMINAL_WIDTH": graph.TERMINAL_WIDTH,
     "VALUE_LETTERS": 400,
 } | {
     use.__name__: use
     for use in (
-        *(answer_of, citation_targets, curve_of, cut, draw_ribbons, few_words, figure, flat, frame_of, marked),
-        *(numbers_line, percent, place_badges, remark_on, rows_shown, table_of, terminal, title_of, money_in_words),
-        *(why_lost, words_of, wrap),
+        *(graph.curve_of, graph.draw_ribbons, graph.frame_of, graph.terminal),
+        *(sheets.citation_targets, sheets.marked, sheets.place_badges, sheets.rows_shown, sheets.table_of, sheets.title_of),
+        *(wording.cut, wording.few_words, wording.figure, wording.numbers_line, wording.percent, wording.wrap),
+        *(answer_of, flat, money_in_words, remark_on, why_lost, words_of),
     )
 }

@@ -12,7 +12,7 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore, kept_artifacts
 from storage.records.documents import DocumentRecord, Page
-from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes, page_bytes
+from tasks.readers.page_pictures import NoPictureError, SourceCopies, page_bytes
 from tasks.settings.ingest import IngestSettings
 
 FORMATS = ("PNG", "JPEG")
@@ -60,11 +60,6 @@ def shrink_picture(data: bytes, width: int = PICTURE_WIDTH) -> Picture:
     buffer = io.BytesIO()
     small.save(buffer, "WEBP", quality=PICTURE_QUALITY, method=4)
     return Picture(buffer.getvalue(), small.width, small.height)
-
-
-def kept_picture(artifacts: ArtifactStore, name: str) -> Picture:
-    """Return a kept picture, made small; raise NoPictureError where it is gone or damaged."""
-    return shrink_picture(kept_bytes(artifacts, name))
 
 
 def page_picture(

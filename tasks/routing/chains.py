@@ -15,9 +15,9 @@ from tasks.algorithms.flow.pages import SURE, page_network, read_chains, same_pa
 from tasks.algorithms.flow.refinement import Trigger, damped_weights
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
-from tasks.routing.paths import ChosenPath, bundled
 from tasks.routing.rating import graph_edits, lifted, rated_steps
 from tasks.routing.sizes import Sized
+from tasks.routing.way import ChosenPath, bundled
 
 
 @dataclass(frozen=True, slots=True)

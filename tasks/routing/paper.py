@@ -15,7 +15,7 @@ from tasks.algorithms.flow.network import build_network
 from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 
 
 @dataclass(frozen=True, slots=True)

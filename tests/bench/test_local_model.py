@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.models.local import local_model, of_file, reachable
 from tests.asking_worlds import TORQUE
@@ -18,6 +20,7 @@ def reply(request):
     return "no JSON" if TORQUE in request.prompt else json.dumps("1,150")
 
 
+@pytest.mark.torture
 def test_a_dataset_is_asked_by_rules_and_by_the_model_and_counted(own_home, tmp_path, monkeypatch):
     gguf = write_gguf(tmp_path / "model.gguf")
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(gguf))

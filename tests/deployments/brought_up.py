@@ -16,7 +16,6 @@ from tests.listening import free_port
 from tests.program import CORPUS
 from tests.waiting import wait_until
 
-TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 BUSY_SECONDS = 120.0
 READY_SECONDS, RUN_SECONDS = 150.0, 180.0
 
@@ -96,11 +95,9 @@ def brought_up(home, log, **more):
         )
     up = Up(process, environment, log)
     try:
-        deadline = time.monotonic() + READY_SECONDS
         # The last line of the start's message: the UI of a server of its own, the API of another's.
-        while "\nPrefect's " not in up.said():
-            assert process.poll() is None and time.monotonic() < deadline, up.said()
-            time.sleep(0.1)
+        wait_until(lambda: "\nPrefect's " in up.said() or process.poll() is not None, READY_SECONDS, up.said)
+        assert process.poll() is None, up.said()
         yield up
     finally:
         if process.poll() is None:

@@ -14,6 +14,7 @@ import pytest
 from deployments.children import ROOT, descendants, end_all, start
 from deployments.up import wait_until_ready
 from storage.errors import ExpectedError
+from tests.waiting import wait_until
 
 PARENT = """
 import sys, time
@@ -46,15 +47,6 @@ def is_alive(pid):
         return False
 
 
-def gone(*pids, within=5.0):
-    deadline = time.monotonic() + within
-    while any(map(is_alive, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @pytest.fixture
 def parent(tmp_path):
     (tmp_path / "tests_sleeper.py").write_text(textwrap.dedent(SLEEPER))
@@ -79,20 +71,21 @@ def test_a_child_ends_with_a_parent_that_is_killed(parent):
     process, (child, said, inner) = parent("wait")
     assert child == said and os.getpgid(child) == os.getpgid(process.pid)
     process.kill()
-    assert gone(child)
+    wait_until(lambda: not is_alive(child), 5)
     os.kill(inner, signal.SIGKILL)
 
 
 def test_what_a_dead_child_left_is_found_and_killed(parent):
     process, (_child, _said, inner) = parent("orphan")
     assert process.stdout.readline() == "killed\n"
-    assert gone(inner)
+    wait_until(lambda: not is_alive(inner), 5)
 
 
 def test_ctrl_c_is_not_for_the_children(parent):
     _process, (child, _said, _inner) = parent("wait")
     os.kill(child, signal.SIGINT)
-    assert not gone(child, within=0.5)
+    time.sleep(0.5)
+    assert is_alive(child)
 
 
 READY = """

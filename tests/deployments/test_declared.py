@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 import yaml
-from prefect.server.events.schemas.automations import Automation, AutomationCreate
 
 from deployments.automations import OURS, described
 from deployments.declared import DECLARATIONS, declared_deployments
@@ -28,18 +27,16 @@ def served(monkeypatch):
     return made
 
 
-def test_every_deployment_is_named_after_its_flow_and_is_a_form(served):
+def test_every_deployment_is_a_form_named_after_its_flow_and_none_that_may_be_scheduled_runs_twice_at_once(served):
     deployments = served()
-    assert list(deployments) == ["ingest", "evolve", "ask", "evaluate", "maintain"]
+    active = {name: [schedule.active for schedule in one.schedules] for name, one in deployments.items()}
+    # Without a folder or a dataset only maintenance is scheduled.
+    assert active == {"ingest": [False], "evolve": [], "ask": [], "evaluate": [False], "maintain": [True]}
     for name, one in deployments.items():
         assert one.flow_name == name and one.enforce_parameter_schema and one.description
         assert list(one._parameter_openapi_schema.properties) == ["request"]
-
-
-def test_without_a_folder_or_a_dataset_only_maintenance_is_scheduled(served):
-    active = {name: [schedule.active for schedule in one.schedules] for name, one in served().items()}
-    assert active == {"ingest": [False], "evolve": [], "ask": [], "evaluate": [False], "maintain": [True]}
-    assert "paths" not in served()["ingest"].parameters["request"], "a run without a folder is refused"
+        assert (one.concurrency_limit == 1) == (name != "ask")
+    assert "paths" not in deployments["ingest"].parameters["request"], "a run without a folder is refused"
 
 
 def test_the_environment_names_the_folders_and_activates_the_schedule(served, tmp_path, monkeypatch):
@@ -57,10 +54,6 @@ def test_an_address_among_the_folders_stays_as_it_is(served, tmp_path, monkeypat
     assert named == ["s3://data/in/", str(tmp_path / "reports"), "s3://other", "/data/papers"]
     with pytest.raises(RequestError, match="AWS_ACCESS_KEY_ID"):
         served(**{INGEST_PATHS: "s3://AKIA:hunter2@data/in/"})
-
-
-def test_a_scheduled_flow_never_runs_twice_at_once(served):
-    assert {name for name, one in served().items() if one.concurrency_limit == 1} == {"ingest", "evolve", "evaluate", "maintain"}
 
 
 def test_the_file_is_one_that_prefect_deploy_takes():
@@ -81,14 +74,6 @@ CRASHED, FAILED, LATE = (
 @pytest.fixture
 def automations():
     return {one.name: one for one in described(heartbeat_seconds=30, notify=BLOCK)}
-
-
-def test_the_server_s_own_models_take_each_of_them(automations):
-    assert set(automations) == {CRASHED, FAILED, LATE}
-    for one in automations.values():
-        taken = AutomationCreate.model_validate(one.model_dump(mode="json"))
-        Automation.model_validate({**taken.model_dump(), "id": str(UUID(int=1))})
-        assert one.actions and one.description and one.enabled
 
 
 def test_only_runs_of_our_flows_are_watched_each_by_itself(automations):

@@ -125,6 +125,7 @@ def test_the_prompt_is_that_of_a_walk_with_the_page_fenced_and_the_reply_its_for
     assert reply_of(hostile).startswith('{"needed": ')
 
 
+@pytest.mark.torture
 def test_it_learns_a_little_and_what_it_learned_is_saved_loaded_and_changes_what_the_model_says(reading_model, tmp_path):
     pupil = open_pupil(str(reading_model), tmp_path, HURRIED)
     learned = {name.split(".")[-4] for name, weights in pupil.model.named_parameters() if weights.requires_grad}
@@ -144,6 +145,7 @@ def test_it_learns_a_little_and_what_it_learned_is_saved_loaded_and_changes_what
     assert replace(pupil, model=tuned).mean_loss(triples()[:2]) == pytest.approx(after, abs=1e-5)
 
 
+@pytest.mark.torture
 def test_a_model_that_sees_learns_from_the_page_as_a_picture_and_its_eyes_stay(seeing_model, tmp_path):
     for name, colour in (("red.png", "red"), ("blue.png", "blue")):
         shown = io.BytesIO()

@@ -7,10 +7,8 @@ import time
 from contextlib import nullcontext
 
 from storage.locations import corpus_location
+from tests.asking_worlds import TORQUE, WEIGHT
 from tests.hung_corpus import HungCorpus
-
-TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
-WEIGHT = "What is the weight of an MT-3 without its base?"
 
 
 async def ran(called):

@@ -176,7 +176,7 @@ async def main():
     from tasks.ingest.request import EvolveRequest, IngestRequest
     from tasks.settings.ingest import IngestSettings
 
-    answer_pages.RENEW_SECONDS = corpus_pages.RENEW_SECONDS = 0.05
+    answer_pages.RENEW_SECONDS = 0.05
     folder = home() / "in"
     folder.mkdir()
     (folder / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")

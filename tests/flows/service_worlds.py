@@ -42,18 +42,25 @@ class Service:
 
 
 @contextmanager
-def service(reply, monkeypatch, host="127.0.0.1"):
-    """Run a service where FLOWREADER_ASK_ADDRESS says."""
+def listening(reply, host="127.0.0.1"):
+    """Run a service until the block ends."""
     running = Service(reply, host)
     thread = threading.Thread(target=running.server.serve_forever, daemon=True)
     thread.start()
-    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", running.address)
     try:
         yield running
     finally:
         running.server.shutdown()
         running.server.server_close()
         thread.join()
+
+
+@contextmanager
+def service(reply, monkeypatch, host="127.0.0.1"):
+    """Run a service where FLOWREADER_ASK_ADDRESS says."""
+    with listening(reply, host) as running:
+        monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", running.address)
+        yield running
 
 
 def slowly_in_reverse(answers):

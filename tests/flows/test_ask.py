@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -40,6 +39,7 @@ from tests.asking_worlds import (
     written,
 )
 from tests.storage import worlds
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
 
@@ -65,7 +65,7 @@ def test_another_process_with_other_hashes_says_the_same_and_loads_no_prefect(as
     code = (
         "import sys, json\nfrom flows.cli.main import main\n"
         f"code = main(['ask', {COAST!r}, '--corpus', 'small', '--json', '--fresh'])\n"
-        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'tasks.models.chat.model'}\n"
+        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'polars', 'tasks.models.chat.model'}\n"
         "print(json.dumps(sorted(heavy & sys.modules.keys())))\n"
         "sys.exit(code)"
     )
@@ -193,6 +193,7 @@ def another(name, dimension=384):
     return worlds.graph(name, dimension=dimension)
 
 
+@pytest.mark.torture
 def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_and_remove(own_home):
     location = corpus_location("small")
     alone = [lasting(answer) for answer in answers_to(COAST, WEIGHT, COAST)]
@@ -212,7 +213,7 @@ def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_
                 answers.append(answer)
                 if len(answers) == 1:
                     writer.start()
-                    await asyncio.to_thread(_wait_for, lambda: len(done) >= 2)
+                    await asyncio.to_thread(wait_until, lambda: len(done) >= 2)
         return answers
 
     writer = threading.Thread(target=publish_on_and_on, args=(embedder_of("small"),))
@@ -224,13 +225,6 @@ def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_
     assert [lasting(answer) for answer in during] == alone
     after = answer_to(COAST)
     assert after.snapshot > during[0].snapshot and "strategy.pptx" not in {page.document.name for page in after.pages}
-
-
-def _wait_for(happened, seconds=60.0):
-    until = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_threads_ask_at_once_and_say_the_same():

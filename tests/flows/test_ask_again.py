@@ -10,7 +10,6 @@ import pytest
 import flows.ask
 from flows.ask import ask
 from storage.cleaning.removing import ASKED_AGAIN_SECONDS, clean_up, remove_document
-from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -113,22 +112,10 @@ def test_other_code_another_language_and_another_snapshot_are_other_answers(loca
     assert not again()[0].cached and again()[0].cached
 
 
-def publish(location, name, **more):
+def publish(location, name):
     with open_for_writing(location, embedder=embedder_of("small"), wait_seconds=5) as corpus:
         worlds.publish(corpus, worlds.graph(name, dimension=384))
         clean_up(corpus)
-
-
-def test_what_is_kept_goes_with_its_snapshot(location, monkeypatch):
-    (answer,) = again()
-    kept = location.asked_of(answer.snapshot)
-    publish(location, "report")
-    assert kept.is_dir(), "a snapshot that is young stays"
-    monkeypatch.setattr("storage.cleaning.removing.KEEP_SECONDS", 0.0)
-    with open_for_reading(location):
-        # Nobody reads the first snapshot any more; the second is held.
-        publish(location, "paper")
-    assert not kept.exists() and not kept_files(location)
 
 
 def test_a_removal_takes_the_kept_answers_along_at_once(location):
@@ -180,8 +167,6 @@ def by_model(monkeypatch, server, named=True):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
     if named:
         monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
-    else:
-        monkeypatch.delenv("FLOWREADER_CHAT_MODEL", raising=False)
     return AskRequest(questions=(COAST,), corpus="small", settings=model_settings())
 
 

@@ -1,23 +1,16 @@
 """Questions answered by a chat model behind a real socket: one flow, its gate, its bounds, and what who waits hears meanwhile."""
 
-import io
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
-from PIL import Image
-
-from storage.artifacts import ArtifactStore, hash_bytes
-from storage.locations import artifacts_folder, calls_folder
+from storage.locations import calls_folder
 from storage.records.answers import AnswerStatus
-from storage.records.documents import EdgeKind, NodeKind
-from storage.runs.log import EntryKind
+from storage.records.documents import EdgeKind
 from storage.runs.replies import CallCache, questions_owner
 from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribed
 from tasks.models.chat import stream
 from tasks.prompts.prompt import load_prompt
-from tasks.reading.model_calls import ModelContext
 from tests.asking_worlds import Passage, answer_at, at_context, lasting, run_of, written
 from tests.library import alone
 from tests.scripted_answers import (
@@ -27,8 +20,6 @@ from tests.scripted_answers import (
     Reader,
     forms,
     model_settings,
-    of_form,
-    passages_of,
     path_answer,
     read_by,
     whole_answer,
@@ -70,19 +61,7 @@ POOLS = written(
 DEPTHS = {f"{depth} metres deep": f"{depth} metres" for depth in range(20, 70)}
 
 
-def picture():
-    stream = io.BytesIO()
-    Image.new("RGB", (64, 64)).save(stream, "PNG")
-    return stream.getvalue()
-
-
-PICTURE = picture()
-PLAIN_CHART = written("chart", Passage("harbour chart 5 10 15", 1, NodeKind.FIGURE))
-CHART = replace(PLAIN_CHART, nodes=(replace(PLAIN_CHART.nodes[0], picture=hash_bytes(PICTURE)),))
-SEEN = {"PathAnswer": path_answer("blue", [{"passage": "n1", "quote": "the blue bar is the longest"}])}
-
-
-WORLD = (CHART, HARBOUR, ISLANDS, POOLS, ROCKS, STRAIT)
+WORLD = (HARBOUR, ISLANDS, POOLS, ROCKS, STRAIT)
 
 
 def of_document(context, name):
@@ -130,18 +109,6 @@ def test_a_strained_flow_of_the_paper_is_bridged_by_what_the_model_rates(context
     assert any(edit.kind == "bridge" for edit in answer.gate.edits)
     asked = forms(server)
     assert asked["RatedBridges"] >= 1 and asked["RatedBridges"] + asked["RatedSteps"] <= 4 and server.calls <= 47
-
-
-def test_bridges_that_the_model_sees_no_connection_for_are_not_laid(context):
-    none = {
-        "RatedBridges": lambda request: {
-            "ratings": [dict(rated, connected=False) for rated in Reader({}).RatedBridges(request)["ratings"]]
-        }
-    }
-    settings = model_settings(gate={"saturation": 0.95}, routing={"network": "paper", "sources": 2})
-    with read_by(of_document(context, "strait"), Reader(DEPTHS, rate=1.0, instead=none), settings=settings) as (place, server):
-        answer = answer_at(place, "How deep is the harbour at low tide?")
-    assert forms(server)["RatedBridges"] and not any(edit.kind == "bridge" for edit in answer.gate.edits)
 
 
 def test_without_support_more_is_read_and_the_model_has_the_last_word(context):
@@ -212,24 +179,7 @@ def test_the_lineage_records_every_call_and_the_answer_names_model_and_prompts(c
     assert CallCache(calls_folder()).subjects() == [questions_owner(context.snapshot.location.name)]
 
 
-def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home):
-    ArtifactStore(artifacts_folder()).put(PICTURE)
-    with (
-        at_context(location) as context,
-        read_by(of_document(context, "chart"), Reader({"harbour chart": "blue"}, instead=SEEN)) as (place, server),
-    ):
-        answer = answer_at(place, "Which colour has the deepest harbour in the chart?")
-    (request,) = of_form(server, "PathAnswer")
-    assert len(request.images) == 1 and [heading for heading, _ in passages_of(request).values()] == [
-        "n1: figure, page 1, picture 1 shows it"
-    ]
-    assert answer.answer == "blue" and [(cited.quote, cited.modality) for cited in answer.citations] == [
-        ("harbour chart 5 10 15", "figure")
-    ]
-
-
 ANSWER = "It is 20 metres\u00a0deep \x1b[31mat\n\u202elow tide."
-LASTING = ("purpose", "item", "key", "prompt_hash", "input_tokens", "output_tokens", "attempts", "outcome", "error")
 CLEANED = "It is 20 metres deep [31mat low tide."
 
 
@@ -238,28 +188,15 @@ def wordy(request):
     return whole_answer(ANSWER, [found[0][1]])
 
 
-@pytest.fixture
-def looks_always(home, monkeypatch):
+def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, home, monkeypatch):
     monkeypatch.setattr(stream, "DRAFT_SECONDS", 0.0)
-
-
-def heard_at(location, name, reader):
-    """Ask of a document of the world; return the answer, what was heard, and what is kept of the run and its replies."""
-    heard = []
-    with at_context(location) as context, subscribed(heard.append):
-        of_one = replace(context, scope=alone(name))
-        with read_by(of_one, reader, piece_length=5) as (place, _server):
-            answer = answer_at(place, QUESTION)
-    run = run_of(location)
-    calls = [entry for entry in run.of(EntryKind.CALL) if entry["answer_id"] == answer.answer_id]
-    steps = [(step.step, step.outputs, step.error) for step in run.steps() if step.subject == answer.answer_id]
-    lineage = steps, sorted(([entry[name] for name in LASTING] for entry in calls), key=str)
-    kept = {path.name: path.read_bytes() for path in calls_folder().rglob("*") if path.is_file()}
-    return answer, heard, (lineage, kept)
-
-
-def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, looks_always):
-    answer, heard, _ = heard_at(location, "pools", Reader(DEPTHS, instead={"WholeAnswer": wordy}))
+    heard, reader = [], Reader(DEPTHS, instead={"WholeAnswer": wordy})
+    with (
+        at_context(location) as context,
+        subscribed(heard.append),
+        read_by(of_document(context, "pools"), reader, piece_length=5) as (place, _),
+    ):
+        answer = answer_at(place, QUESTION)
     (began,) = [event for event in heard if isinstance(event, QuestionBegan)]
     followed = [event for event in heard if isinstance(event, Followed)]
     assert {event.answer for event in followed} == {began.answer} == {answer.answer_id}
@@ -278,25 +215,3 @@ def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, lo
     assert len(drafts) > 3 and drafts[-1] == answer.answer == CLEANED
     assert all(later.startswith(earlier) for earlier, later in pairwise(drafts))
     assert followed[-1] == DraftGrown(answer.answer_id, CLEANED)
-
-
-def test_rules_find_pages_and_draft_nothing(location, looks_always):
-    heard = []
-    with at_context(location) as context, subscribed(heard.append):
-        answer_at(context, QUESTION)
-    assert next(event.words for event in heard if isinstance(event, Followed)).startswith("found ")
-    assert not any(isinstance(event, DraftGrown) for event in heard)
-
-
-def test_answer_calls_and_replies_are_the_same_with_a_draft_and_without(location, looks_always, tmp_path, monkeypatch):
-    reader = Reader(DEPTHS, instead={"WholeAnswer": wordy})
-    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "with"))
-    answer, heard, left = heard_at(location, "pools", reader)
-    call = ModelContext.call
-    monkeypatch.setattr(ModelContext, "call", lambda *given, **more: call(*given, **{**more, "draft": ""}))
-    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "without"))
-    plain, plainly_heard, plainly_left = heard_at(location, "pools", reader)
-    assert any(isinstance(event, DraftGrown) for event in heard) > any(isinstance(event, DraftGrown) for event in plainly_heard)
-    assert lasting(answer) == lasting(plain) and left[0] == plainly_left[0]
-    assert left[1].keys() == plainly_left[1].keys() and left[1]
-    assert all(sorted(data.splitlines()) == sorted(plainly_left[1][name].splitlines()) for name, data in left[1].items())

@@ -13,9 +13,7 @@ from tests.asking_worlds import COAST, answers_kept
 from tests.chat_server import Misbehaviour, chat_server
 from tests.local_models import write_gguf
 from tests.program import flowreader
-from tests.scripted_answers import (
-    Reader,
-)
+from tests.scripted_answers import Reader
 from tests.waiting import wait_until
 
 
@@ -57,9 +55,7 @@ def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, set
     with chat_server(Reader({}), misbehave=lambda _: Misbehaviour.HANG) as server:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        until = time.monotonic() + 60
-        while not server.calls and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: server.calls)
         asking.send_signal(signal.SIGINT)
         _, said = asking.communicate(timeout=60)
     assert asking.returncode == 130 and "stopped" in said and server.calls == 1
@@ -79,6 +75,7 @@ program()
 """The command line, whose local model loads for a minute."""
 
 
+@pytest.mark.torture
 def test_ctrl_c_ends_a_question_whose_local_model_loads(own_home, tmp_path, monkeypatch):
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(write_gguf(tmp_path / "large.gguf")))
     command = [sys.executable, "-c", LOADING, "ask", "--local", COAST, "--corpus", "small"]

@@ -145,15 +145,6 @@ def test_where_the_budget_is_reached_what_was_read_counts_and_more_of_it_goes_on
     assert answer.usage.calls + answer.usage.cached == len(answer.paths) and answer.notes == ()
 
 
-def test_without_any_budget_there_is_evidence_or_where_the_model_is_required_an_error(context):
-    question = "How deep is the harbour of island 4?"
-    with read_by(context, DEPTH, settings=model_settings(models={"budget": {"calls": 0}})) as (place, server):
-        answer = answer_at(place, question)
-        with pytest.raises(ChatEndedError, match="budget of 0 calls"):
-            answer_at(place, question, require_model=True)
-    assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and server.calls == 0
-
-
 def test_a_server_that_leaves_in_the_middle_leaves_the_evidence(context):
     with read_by(context, DEPTH) as (place, server):
         server.go_away()
@@ -255,8 +246,7 @@ def test_signs_of_a_terminal_and_lines_in_an_answer_are_taken_out(context):
     assert answer.answer == "20 [31m metres"
 
 
-def test_without_a_server_to_name_nothing_is_begun(home, monkeypatch):
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
+def test_without_a_server_to_name_nothing_is_begun(home):
     request = AskRequest(questions=("?",), corpus="never made", settings=model_settings())
     with pytest.raises(EndpointError, match="FLOWREADER_CHAT_BASE_URL is not set; set it to something like"):
         asyncio.run(collected(ask(request)))

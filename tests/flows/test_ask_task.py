@@ -1,12 +1,12 @@
 """A question that is asked of the service: one flow whatever way it comes, and its pages in a run of their own."""
 
 import json
-import shutil
 
 from flows.ask_deployed import still_shown
 from flows.cli.main import main
 from storage.runs.answer_json import answer_from_json
 from tasks.watching.page_keys import answer_key
+from tests.asking_worlds import WEIGHT
 
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):
@@ -81,9 +81,8 @@ def test_what_a_killed_service_had_at_work_is_crashed_when_it_is_up_again_and_no
     assert runs["killed there"][1] == "Running"
 
 
-def test_what_was_removed_since_the_answer_is_written_nowhere(library, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
-    assert main(["ask", "What is the weight of an MT-3 without its base?", "--corpus", "small", "--json"]) == 0
+def test_what_was_removed_since_the_answer_is_written_nowhere(own_home, capsys):
+    assert main(["ask", WEIGHT, "--corpus", "small", "--json"]) == 0
     answer = answer_from_json(json.loads(capsys.readouterr().out))
     assert any(citation.quote for citation in answer.citations) and still_shown("small", [answer.answer_id]) == [answer]
     for name in {citation.document.name for citation in answer.citations}:

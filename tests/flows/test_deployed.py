@@ -8,7 +8,7 @@ from flows.maintain import NEXT_GOES_ON, maintain_corpus
 from storage.locations import corpus_location
 from storage.text import shortened
 from tasks.ingest.maintenance import MaintainRequest
-from tests.flows.deployed_questions import TORQUE, WEIGHT
+from tests.asking_worlds import TORQUE, WEIGHT
 from tests.program import flowreader
 
 ROUNDS = ("evolve-round 1", "evolve-round 2", "evolve-round 3")

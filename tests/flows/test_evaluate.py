@@ -142,16 +142,6 @@ def test_a_line_for_each_question_and_reader_holds_what_a_script_needs_to_measur
     assert len({line["key"] for line in found}) == len(found)
 
 
-def test_the_figures_are_those_of_the_lines(first, folder, call):
-    kept = figures(json.loads(call("show", first_run_id(call)[:8], "--json")))
-    for reader in MEASURED:
-        printed = [line for line in lines(folder / "lines.jsonl") if line["reader"] == reader]
-        whole = [set(line["gold_pages"]) <= set(line["evidence_pages_returned"]) for line in printed]
-        returned = [len(line["evidence_pages_returned"]) for line in printed]
-        assert kept[reader, "perfect recall"]["value"] == pytest.approx(sum(whole) / len(printed))
-        assert kept[reader, "pages returned"]["value"] == pytest.approx(sum(returned) / len(printed))
-
-
 def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures(first, series, call):
     run = series["runs"][first_run_id(call)]
     assert (run["flow"], run["state"]) == ("evaluate", "Completed")

@@ -65,27 +65,18 @@ def test_the_cells_of_a_table_make_the_table_again(small):
         small.tables("handbook.docx")
 
 
-def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home):
-    table = "\n".join((": same: same", "a: b: c", "d: e: f: g"))
-    location = publish(home, written("a", Passage(table, kind=NodeKind.TABLE)))
-    (name,) = Corpus(location.name).documents()["document"]
-    cells = Corpus(location.name).tables(name)
-    assert cells.select("row", "column", "value").rows() == [
-        (2, "column 1", "a"),
-        (2, "same", "b"),
-        (2, "same (3)", "c"),
-        (3, "column 1", "d"),
-        (3, "same", "e"),
-        (3, "same (3)", "f"),
-        (3, "column 4", "g"),
-    ]
-
-
-def test_a_column_called_row_is_no_index(home):
-    location = publish(home, written("a", Passage("row: b\n1: 2", kind=NodeKind.TABLE)))
-    corpus = Corpus(location.name)
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        (": same: same\na: b: c\nd: e: f: g", ["row", "column 1", "same", "same (3)", "column 4"]),
+        # `row` is the index
+        ("row: b\n1: 2", ["row", "row (1)", "b"]),
+    ],
+)
+def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home, table, columns):
+    corpus = Corpus(publish(home, written("a", Passage(table, kind=NodeKind.TABLE))).name)
     cells = corpus.tables(corpus.documents()["document"][0])
-    assert cells.pivot(on="column", index="row", values="value").columns == ["row", "row (1)", "b"]
+    assert cells.pivot(on="column", index="row", values="value").columns == columns
 
 
 def test_a_question_is_asked_where_an_event_loop_runs(small):
@@ -115,8 +106,3 @@ def test_the_lines_of_the_readme_run(whole_world, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "annual_report.pdf" in done.stdout and "184.6" in done.stdout and "evidence" in done.stdout
-
-
-def test_a_question_from_the_command_line_loads_no_frames():
-    loaded = "import flows.cli.main, flows.cli.ask_commands, flows.ask, sys; print('polars' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "False\n"

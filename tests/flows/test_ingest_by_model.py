@@ -20,7 +20,7 @@ from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.request import EvolveRequest, IngestRequest, look, survey
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
-from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.settings.ask import AllSettings, load_settings
@@ -144,6 +144,7 @@ def anew(folder, *arguments, **more):
     return flowreader("ingest", *paths, "--stages", "analyze,evolve,embed", "--settings", folder.parent / "model.toml", **more)
 
 
+@pytest.mark.torture
 def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the_end(folder, server, home):
     with listening(lambda progress: request_stop() if progress.step == "embed-round" else None), pytest.raises(StoppedError):
         read(folder)
@@ -193,13 +194,14 @@ def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, serve
     assert whole == sum(calls.values()), "no call was made twice"
 
 
+@pytest.mark.torture
 def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, server, monkeypatch):
     def leaves(request):
         return Misbehaviour.RESET if server.calls > 4 else None
 
     server.misbehave = leaves
     by_method(monkeypatch, METHOD | {"models.retries.lost_until_end": 1})
-    with pytest.raises(ChatServerDownError, match="what is done is kept"):
+    with pytest.raises(ChatEndedError, match="what is done is kept"):
         read(folder)
     assert 0 < sum(kept().values()) <= 4
     before, server.misbehave = sum(kept().values()), lambda _request: None
@@ -209,6 +211,7 @@ def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, serv
     assert server.calls - asked == sum(kept().values()) - before
 
 
+@pytest.mark.torture
 def test_a_node_without_a_reply_is_noted_and_asked_again_the_next_time(folder, server):
     server.misbehave = failing_on("screwdriver", Misbehaviour.ERROR)
     (outcome,) = read(folder)
@@ -221,6 +224,7 @@ def test_a_node_without_a_reply_is_noted_and_asked_again_the_next_time(folder, s
     assert read(folder, published=[mended.record]) == []
 
 
+@pytest.mark.torture
 def test_what_the_model_declines_is_noted_and_not_asked_again(folder, server):
     server.misbehave = failing_on("screwdriver", Misbehaviour.REFUSAL)
     (outcome,) = read(folder)
@@ -230,16 +234,7 @@ def test_what_the_model_declines_is_noted_and_not_asked_again(folder, server):
     assert again.record.notes == outcome.record.notes, "the note is remembered with the graph"
 
 
-def test_too_many_failures_fail_the_document_and_the_next_time_it_is_whole(folder, server):
-    server.misbehave = lambda _request: Misbehaviour.PROSE
-    (outcome,) = read(folder)
-    assert outcome.record.state is DocumentState.FAILED and outcome.record.attempt == ""
-    assert "got no usable reply from the model" in outcome.record.reason and "next ingest" in outcome.record.reason
-    server.misbehave = lambda _request: None
-    (mended,) = read(folder, published=[outcome.record])
-    assert mended.record.state is DocumentState.READY
-
-
+@pytest.mark.torture
 def test_a_document_of_which_nothing_is_kept_is_not_made_anew_and_stays_as_it_is(folder, server, home):
     (outcome,) = read(folder)
     before = replace(outcome.record, version="0" * 64)
@@ -315,6 +310,7 @@ def calls_for(sections):
     return sum(-(-list(heights.values()).count(height) // 8) for height in set(heights.values()))
 
 
+@pytest.mark.torture
 def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_came(mapped, server, home):
     for how, attempt in ((Misbehaviour.UNKNOWN_IDS, ""), (Misbehaviour.ERROR, UNFINISHED)):
         server.misbehave = lambda request, how=how: how if {"p1", "s1"} & pieces_of(request.prompt).keys() else None
@@ -328,6 +324,7 @@ def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_c
         kept_steps(home).forget(outcome.record.id)
 
 
+@pytest.mark.torture
 def test_after_the_rounds_of_a_model_the_map_rests_on_what_they_wrote(folder, server):
     (folder.parent / "model.toml").write_text(SETTINGS.replace("[reading.evolution]", 'map = "model"\n[reading.evolution]'))
     (outcome,) = read(folder)

@@ -57,23 +57,19 @@ def test_new_changed_and_vanished_objects_are_seen_by_the_next_ingest(store, rea
     assert copies() == []
 
 
-def test_a_store_that_cannot_be_read_is_one_error_and_no_corpus_is_made(store, home):
-    error = said("ingest", "s3://nowhere-at-all/in/", home=home, check=2)["error"]
-    assert (
-        "s3://nowhere-at-all/in/" in error["value"] and "NoSuchBucket" in error["what"] and "bucket that exists" in error["remedy"]
-    )
-    done = flowreader("ingest", "s3://AKIA:hunter2@data/in/", "--json", home=home, check=2)
-    assert "hunter2" not in done.stdout + done.stderr and "AWS_ACCESS_KEY_ID" in done.stdout
-    assert not (home / "corpora").exists()
-
-
 @pytest.fixture
 def without_server(monkeypatch):
     """Let the flow's function be called as it is: its tags stand in Prefect's server, which has no part in this."""
     monkeypatch.setattr("flows.ingest.tag_run", AsyncMock())
 
 
-def test_a_deployed_ingest_makes_no_corpus_either(store, home, without_server):
+def test_a_store_that_cannot_be_read_is_one_error_and_no_corpus_is_made(store, home, without_server):
+    error = said("ingest", "s3://nowhere-at-all/in/", home=home, check=2)["error"]
+    assert (
+        "s3://nowhere-at-all/in/" in error["value"] and "NoSuchBucket" in error["what"] and "bucket that exists" in error["remedy"]
+    )
+    done = flowreader("ingest", "s3://AKIA:hunter2@data/in/", "--json", home=home, check=2)
+    assert "hunter2" not in done.stdout + done.stderr and "AWS_ACCESS_KEY_ID" in done.stdout
     with pytest.raises(StoreError, match="NoSuchBucket"):
         asyncio.run(ingest.fn(IngestRequest(paths=("s3://nowhere-at-all/in/",))))
     assert not (home / "corpora").exists()

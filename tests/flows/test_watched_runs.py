@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 
 from flows.cli.ingest_command import STOPPED
-from storage.runs.at_work import at_work
-from storage.runs.log import RunLog
-from storage.runs.views import read_run
 from tasks.progress import listening, request_stop
 from tasks.watching.metrics_endpoint import METRICS, shows_all
-from tests.kept_worlds import ROOT, kept_world
-from tests.lineage_worlds import step
+from tests.kept_worlds import kept_world
 from tests.listening import free_port
 from tests.program import CORPUS, flowreader, process
 
@@ -26,7 +22,7 @@ PASSWORD = "opensesame-4711"
 @pytest.fixture(scope="module")
 def watched_home():
     """A home in which one page and a file that is none were read in, and a question asked; its log, its metrics, its output."""
-    folder = kept_world("watched", watch_runs, Path(__file__), ROOT / "tests" / "lineage_worlds.py")
+    folder = kept_world("watched", watch_runs, Path(__file__))
     lines = (folder / "log").read_text("ascii").splitlines()
     return {"folder": folder, "lines": lines, "metrics": (folder / "metrics").read_text()}
 
@@ -43,21 +39,11 @@ def watch_runs(folder):
         patched.setenv("PREFECT_LOGGING_LEVEL", "INFO")
         patched.setenv("FLOWREADER_CHAT_API_KEY", "sk-planted-secret")
         with shows_all():
-            kill_before(folder)
             ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
             process(*ingest, home=folder / "home", check=1)
             process("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
                 (folder / "metrics").write_bytes(reply.read())
-
-
-def kill_before(folder):
-    """Leave an ingest of the same folder that was killed after one of its documents."""
-    log = RunLog(folder / "home" / "corpora" / "small" / "runs" / "r0.jsonl")
-    with at_work(log.path):
-        log.begin(run_id="r0", parameters={"paths": [str(folder / "in")]}, settings={}, code_version="1")
-        log.plan(documents=2)
-        log.step(step("r0", "evolve", "a" * 64))
 
 
 def told(watched_home, event):
@@ -102,23 +88,9 @@ def test_the_sums_are_those_of_processes_that_ended(watched_home):
     assert "flowreader_runs_at_work" not in samples, "who ended works at nothing"
 
 
-def test_the_run_that_was_killed_before_says_which_did_its_rest(watched_home):
-    (ingest,) = {line["run"] for line in told(watched_home, "run-began") if line["flow"] == "ingest"}
-    killed = read_run(watched_home["folder"] / "home" / "corpora" / "small" / "runs" / "r0.jsonl")
-    assert killed.entries[-1]["outcome"] == f"killed, taken over by {ingest}"
-
-
 def in_prefect(watched_home, statement):
     with closing(sqlite3.connect(watched_home["folder"] / "home" / "prefect" / "prefect.db")) as opened:
         return opened.execute(statement).fetchall()
-
-
-def test_prefect_saw_the_run_with_its_tasks_and_keeps_its_report(watched_home):
-    assert in_prefect(watched_home, "select state_name from flow_run") == [("Completed",)]
-    tasks = {name.split()[0] for (name,) in in_prefect(watched_home, "select name from task_run")}
-    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve", "publish", "index"} <= tasks
-    ((report,),) = in_prefect(watched_home, "select data from artifact where key = 'ingest-small'")
-    assert "1 documents read" in report
 
 
 def test_a_run_that_is_stopped_leaves_the_rest_to_the_next(home, tmp_path):

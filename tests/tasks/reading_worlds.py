@@ -11,7 +11,7 @@ from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import PathReader, PathReading, PathText, Question, Synthesis, Verdict
 from tasks.reading.paths import fetch_texts
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 from tests.asking_worlds import Passage, candidates_of, written
 from tests.chat_server import ChatServer
 from tests.scripted_answers import booked, read_by

@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from flows.prefect_runs.server import QUIET, answers
 from storage.corpus.doctor import examine
 from storage.corpus.export import export_document
 from storage.corpus.snapshot import open_for_reading
@@ -204,18 +204,13 @@ def peak_megabytes(pid: int) -> float:
 def prefect_server_in(home: Path) -> Iterator[str]:
     """Give the address of a Prefect server for many runs."""
     give_prefect_data(home)
-    port = free_port()
-    code = f"from flows.prefect_runs import server as p; p.prepare_environment(); p._serve({port}, {os.getpid()})"
-    environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=quiet, stderr=quiet) as process:
+    port, quiet = free_port(), subprocess.DEVNULL
+    environment = {**QUIET, **os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
+    command = [sys.executable, "-m", "flows.prefect_runs.server", str(port), str(os.getpid())]
+    address = f"http://127.0.0.1:{port}/api"
+    with subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet) as process:
         try:
-            wait_until(lambda: _listens(port), 90, lambda: "the shared Prefect server does not come up")
-            yield f"http://127.0.0.1:{port}/api"
+            wait_until(lambda: answers(address, seconds=5.0), 90, lambda: "the shared Prefect server does not come up")
+            yield address
         finally:
             process.kill()
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

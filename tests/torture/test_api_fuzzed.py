@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from flows.display.output import CommandError
 from storage.locations import uploads_folder
-from tests.flows.service.test_stream import served
+from tests.flows.service.worlds import served
 from tests.program import CORPUS
-from tests.session_server import session_server
 from tests.torture.lab import CAMPAIGN
 from tests.torture.test_disk_full import small_disk
 from tests.waiting import files_below, wait_until
@@ -29,21 +28,6 @@ REQUESTS, ROUNDS = 500, 20 if CAMPAIGN else 1
 UPLOADS = "/api/v1/corpora/small/uploads"
 KNOWN = {"corpus": "small", "document": "budget.xlsx", "page": 1, "name": "a.txt"}
 """What is there: of random names nothing is."""
-
-
-@pytest.fixture(scope="module")
-def home(library, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as environment:
-        home = shutil.copytree(library, tmp_path_factory.mktemp("fuzzed") / "home")
-        environment.setenv("FLOWREADER_HOME", str(home))
-        environment.setenv("PREFECT_API_URL", session_server())
-        yield home
-
-
-@pytest.fixture(scope="module")
-def service(home):
-    with served() as (address, _intake):
-        yield address
 
 
 def files_in(folder):
@@ -63,13 +47,13 @@ def require_well(reply):
         assert set(said) == {"what", "value", "remedy"} and said["what"], said
 
 
-def test_each_route_takes_what_its_description_allows_and_worse(home, service, monkeypatch, tell):
+def test_each_route_takes_what_its_description_allows_and_worse(service_home, service, monkeypatch, tell):
     async def nothing(paths, _corpus):
         await asyncio.sleep(0.01)
         raise CommandError("nothing is read here", paths[0], "")
 
     monkeypatch.setattr("flows.service.ingests.ingested", nothing)
-    described, before, seen = schemathesis.openapi.from_url(f"{service}/openapi.json"), files_in(home.parent), {}
+    described, before, seen = schemathesis.openapi.from_url(f"{service}/openapi.json"), files_in(service_home.parent), {}
     operations = [each.ok() for each in described.get_all_operations()]
 
     def sent(case, known, told):
@@ -92,7 +76,7 @@ def test_each_route_takes_what_its_description_allows_and_worse(home, service, m
     tell(f"{ROUNDS} times {REQUESTS} requests: {replies}")
     assert len(seen) == len(operations) == sum(len(methods) for methods in described.raw_schema["paths"].values())
     wait_until(lambda: not left(), 30, left)
-    added = files_in(home.parent) - before
+    added = files_in(service_home.parent) - before
     kept = ("home/corpora/small/runs/", "home/corpora/small/asked/", "home/calls/", "home/abilities/")
     assert [name for name in added if not name.startswith(kept)] == []
 
@@ -104,8 +88,10 @@ HOSTILE = (
 CORPORA = ["..", "%2e%2e%2f", "a%2fb", ".hidden", "a" * 65, "%00"]
 
 
-def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_their_place(home, service, monkeypatch, tell):
-    before, chance = files_in(home.parent), random.Random(21)
+def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_their_place(
+    service_home, service, monkeypatch, tell
+):
+    before, chance = files_in(service_home.parent), random.Random(21)
     content = (CORPUS / "product_page.html").read_bytes()
     for name in HOSTILE:
         require_well(httpx.put(f"{service}{UPLOADS}/{name}", content=content, timeout=60))
@@ -118,8 +104,8 @@ def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_t
             connection.sendall((head + content)[: chance.randrange(len(head), len(head) + len(content) - 1)])
     # the same content under two names, twice each
     begun = [httpx.put(f"{service}{UPLOADS}/{name}", content=content, timeout=60).json() for name in ("a.html", "b.html") * 2]
-    (home / "own.toml").write_text("[limits]\nfile_megabytes = 1\n")
-    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(home / "own.toml"))
+    (service_home / "own.toml").write_text("[limits]\nfile_megabytes = 1\n")
+    monkeypatch.setenv("FLOWREADER_ASK_SETTINGS", str(service_home / "own.toml"))
     for sent in (b"a" * (3 << 20), iter([b"a" * (1 << 20)] * 3)):
         # It may be refused before it was sent.
         with suppress(httpx.WriteError):
@@ -138,7 +124,7 @@ def test_hostile_names_cut_doubled_and_too_large_uploads_leave_nothing_outside_t
     assert "cut.html" not in str(kept) and "large.txt" not in str(kept) and ".partial" not in str(kept)
     assert all(httpx.get(f"{corpus}/ingests/{each['id']}", timeout=60).json()["state"] == "done" for each in begun)
     tell(f"{len(kept)} files kept, each a document's")
-    outside = [name for name in files_in(home.parent) - before if not name.startswith("home/")]
+    outside = [name for name in files_in(service_home.parent) - before if not name.startswith("home/")]
     assert outside == []
 
 

@@ -1,29 +1,22 @@
 """Questions to a living service, by all its ways, many at once: none is lost, too many are refused at once."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from statistics import median
 
 import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from flows.display.output import CommandError
-from storage.runs.answer_json import answer_from_json
-from tasks.watching.page_keys import answer_key
-from tests.deployments.brought_up import TORQUE
+from tests.asking_worlds import TORQUE, WEIGHT
 from tests.torture.conftest import ASK_TOKEN, ROOM
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
-WEIGHT = "What is the weight of an MT-3 without its base?"
 ANSWERED = {"evidence"}
 TOGETHER = 32
 
@@ -39,29 +32,6 @@ def asked(question, **more):
     began = time.monotonic()
     (answer,) = ask_service({"questions": [question], "corpus": "small", **more})
     return answer, time.monotonic() - began
-
-
-def runs_named(serving, name):
-    return [run for run in serving.request("/flow_runs/filter", {}) if run["name"] == name]
-
-
-def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
-    call = [sys.executable, "-m", "flows.cli.main", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
-    done = subprocess.run(call, env=here.environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert answer["status"] == "evidence" and "163" not in str(answer["citations"])
-    key = answer_key(answer_from_json(answer))
-    wait_until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}}))
-    wait_until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
-    (run,) = runs_named(here, TORQUE)
-    assert {"small", "flow"} <= set(run["tags"]) and run["deployment_id"] == here.deployment("ask/ask")["id"]
-    (pages,) = wait_until(lambda: [run for run in runs_named(here, f"pages of {TORQUE}") if run["state"]["type"] == "COMPLETED"])
-    assert "small" in pages["tags"]
-
-
-def home_of(serving):
-    return Path(serving.environment["FLOWREADER_HOME"])
 
 
 def settled(runs):

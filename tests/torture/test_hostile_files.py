@@ -146,19 +146,6 @@ def test_two_thousand_pages_end_ready_in_bounded_memory(tmp_path, cheap, server,
     assert peak.megabytes < 1500
 
 
-def test_a_folder_that_cannot_be_read_is_named(tmp_path, cheap, server):
-    if os.geteuid() == 0:
-        pytest.skip("root reads everything")
-    folder = copies(tmp_path / "folder", GOOD)
-    closed = copies(folder / "closed", GOOD[:1])
-    closed.chmod(0)
-    try:
-        run = ingest(folder, home=seeded_home(tmp_path / "home", cheap.home), server=server).ended(1)
-    finally:
-        closed.chmod(0o700)
-    assert any("cannot be read" in file["reason"] for file in run.said["skipped"])
-
-
 def test_a_file_that_changes_while_it_is_read_never_gives_a_mixture(tmp_path, cheap, server):
     folder = copies(tmp_path / "folder", GOOD)
     page, texts = (

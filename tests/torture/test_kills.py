@@ -30,7 +30,7 @@ POINTS = (
     ("storage.corpus.writer:reconcile:after:1",),
     ("storage.memo:StepMemo.remember:before:2",),
     ("storage.memo:StepMemo.remember:after:5",),
-    ("tasks.algorithms.evolution:average_with_neighbours:before:2",),
+    ("tasks.algorithms.links:average_with_neighbours:before:2",),
     ("storage.graph.store:GraphStore.replace:before:1",),
     ("storage.graph.store:GraphStore.replace:after:1",),
     ("storage.graph.store:upsert:after:2",),

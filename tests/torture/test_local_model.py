@@ -1,9 +1,9 @@
 """A trained model reads: the small one of the package, behind llama.cpp, as `model serve` and `ask --local` run it."""
 
 import json
-import urllib.request
 from pathlib import Path
 
+import httpx
 import pytest
 
 from storage.runs.replies import CallCache
@@ -11,7 +11,8 @@ from tasks.models.chat.model import open_chat
 from tasks.models.checkup_of_servers import check_models
 from tasks.models.local import local_model, reachable
 from tasks.settings.models import ModelSettings
-from tests.deployments.brought_up import TORQUE, brought_up
+from tests.asking_worlds import TORQUE
+from tests.deployments.brought_up import brought_up
 from tests.torture.lab import Run, copies, ingest, living
 from tests.waiting import wait_until
 
@@ -22,16 +23,10 @@ ONE_SENTENCE = "The bolts of the blade root are tightened with 1850 Nm. With whi
 LOAD_SECONDS = 120.0
 
 
-def chat(base_url, api_key, **more):
-    """Return the words of a reply of at most 40 tokens, greedily chosen."""
-    body = {"model": "any", "temperature": 0, "max_tokens": 40, "messages": [{"role": "user", "content": ONE_SENTENCE}], **more}
-    request = urllib.request.Request(
-        f"{base_url}/chat/completions",
-        json.dumps(body).encode(),
-        {"Content-Type": "application/json", "Authorization": f"Bearer {api_key}"},
-    )
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=LOAD_SECONDS) as reply:
-        return json.loads(reply.read())["choices"][0]["message"]["content"]
+def posted(address, body, api_key="none"):
+    """Return what is replied; no proxy stands between."""
+    headers = {"Authorization": f"Bearer {api_key}"}
+    return httpx.post(address, json=body, headers=headers, timeout=LOAD_SECONDS * 3, trust_env=False).raise_for_status().json()
 
 
 def serving(home: Path) -> Run:
@@ -43,7 +38,7 @@ def serving(home: Path) -> Run:
     return run
 
 
-def address(run: Run) -> str:
+def address(run: Run) -> tuple[str, str]:
     ready = json.loads(run.words[run.words.index("{") :].splitlines()[0])
     return ready["address"], ready["api_key"]
 
@@ -59,7 +54,10 @@ def library_of_one(tmp_path_factory):
 def test_it_replies_by_a_schema_and_ctrl_c_leaves_nothing(tmp_path):
     run = serving(tmp_path / "home")
     form = {"type": "json_schema", "json_schema": {"name": "Torque", "schema": NUMBER}}
-    assert isinstance(json.loads(chat(*address(run), response_format=form))["torque"], int)
+    asked = {"model": "any", "temperature": 0, "max_tokens": 40, "messages": [{"role": "user", "content": ONE_SENTENCE}]}
+    base_url, api_key = address(run)
+    reply = posted(f"{base_url}/chat/completions", asked | {"response_format": form}, api_key)
+    assert isinstance(json.loads(reply["choices"][0]["message"]["content"])["torque"], int)
     run.interrupt()
     run.ended(0)
     assert run.survivors() == []
@@ -85,13 +83,7 @@ def test_the_service_asks_the_model_that_make_up_starts(library_of_one, tmp_path
         assert ", read by SmolLM2-135M-Instruct.Q4_1@" in up.said()
         settings = {"reading": {"model": {"forms": "small"}}}
         request = {"corpus": "one", "questions": [TORQUE], "fresh": True, "settings": settings}
-        body = urllib.request.Request(
-            f"http://{up.environment['FLOWREADER_ASK_ADDRESS']}/ask",
-            json.dumps(request).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(body, timeout=LOAD_SECONDS * 3) as reply:
-            (answer,) = json.loads(reply.read())["answers"]
+        (answer,) = posted(f"http://{up.environment['FLOWREADER_ASK_ADDRESS']}/ask", request)["answers"]
         used = answer["usage"]  # the model may have been asked the same by the test before
         assert answer["models"]["chat"].startswith("SmolLM2-135M-Instruct.Q4_1@") and used["calls"] + used["cached"] > 0
         up.process.terminate()
@@ -106,6 +98,6 @@ def test_a_small_model_is_found_to_read_little_and_to_see_nothing(home, tmp_path
         with open_chat(server, ModelSettings(), cache=CallCache(tmp_path)) as model:
             assert model.abilities.short and not model.abilities.sees and model.abilities.written_per_second > 0
     found = {check.check: check.found for check in checkup.checks}
-    assert found["context"] == "8,192 tokens" and found["picture"].startswith("none is taken")
+    assert found["model"].endswith("reads 8,192 tokens") and found["picture"].startswith("none is taken")
     assert found["structured output"] == "a reply has the form that was asked for"
     assert found["forms"].startswith("small: full ones need 16,384 tokens of context")

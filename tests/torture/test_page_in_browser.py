@@ -13,7 +13,7 @@ import pytest
 from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
 from tests.deployments.brought_up import brought_up
-from tests.flows.service.test_stream import FACT, model_reads, served, weighed
+from tests.flows.service.worlds import FACT, model_reads, weighed
 from tests.scripted_answers import Reader, whole_answer
 from tests.waiting import wait_until
 
@@ -28,14 +28,6 @@ UNNAMED = """[...document.querySelectorAll('textarea, select, input:not([type=hi
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
-@pytest.fixture(scope="module")
-def address(library, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path_factory.mktemp("page") / "home")))
-        with served() as (address, _intake):
-            yield address
-
-
 def until_answered(page):
     wait_until(
         lambda: WEIGHT[:20] in page.run(TITLE), 60, lambda: f"the answer; the page says {page.run('document.body.innerText')}"
@@ -43,8 +35,8 @@ def until_answered(page):
 
 
 @pytest.mark.parametrize(("width", "dark"), [(360, False), (1600, True)])
-def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark, tell):
-    with chromium.page(address, width=width, dark=dark) as page:
+def test_a_question_is_asked_told_of_and_answered(chromium, service, width, dark, tell):
+    with chromium.page(service, width=width, dark=dark) as page:
         assert page.run(WIDER) <= 0 and page.run(UNNAMED) == 0
         tell(f"painted after {wait_until(lambda: page.run(PAINTED), 60, lambda: 'paint'):.0f} ms")
         page.run(FILL.format("colourless"))
@@ -58,11 +50,11 @@ def test_a_question_is_asked_told_of_and_answered(chromium, address, width, dark
         until_answered(page)
         assert page.run("document.querySelectorAll('#citation-1').length") == 1
         assert not [said for said in page.complaints() if "status of 4" not in said]
-        assert all(one.startswith((f"{address}/", "data:")) for one in page.addresses())
+        assert all(one.startswith((f"{service}/", "data:")) for one in page.addresses())
 
 
-def test_a_question_is_stopped(chromium, address, monkeypatch):
-    with model_reads(monkeypatch, weighed, seconds=60), chromium.page(address, width=800) as page:
+def test_a_question_is_stopped(chromium, service, monkeypatch):
+    with model_reads(monkeypatch, weighed, seconds=60), chromium.page(service, width=800) as page:
         page.run(FILL.format("How heavy is an MT-3?"))
         page.run(SUBMIT)
         wait_until(lambda: page.run("!document.getElementById('stop').hidden"), 30, lambda: "the button")
@@ -71,25 +63,15 @@ def test_a_question_is_stopped(chromium, address, monkeypatch):
         assert page.run("document.getElementById('stop').hidden && !document.querySelector('#ask button').disabled")
 
 
-def test_without_script_the_form_leads_to_the_answer_too(chromium, address):
-    with chromium.page(address, width=800) as page:
-        page.call("Emulation.setScriptExecutionDisabled", value=True)
-        page.call("Page.navigate", url=f"{address}/?corpus=small")
-        wait_until(lambda: page.run("document.readyState === 'complete' && !!document.forms.ask"), 30, lambda: "the form")
-        page.run(FILL.format(WEIGHT))
-        page.run("document.getElementById('ask').submit()")
-        until_answered(page)
-
-
-def test_a_page_of_another_origin_gets_no_answer(chromium, address, tmp_path):
+def test_a_page_of_another_origin_gets_no_answer(chromium, service, tmp_path):
     """A form that it sends by itself is refused, and so is a script of its own."""
     (tmp_path / "evil.html").write_text("<title>evil</title>")
     asking = """fetch('ADDRESS/ask', {method: 'POST', headers: {'Content-Type': 'application/json'},
       body: '{"questions": ["What is the weight?"], "corpus": "small"}'}).then((got) => got.text(), (no) => 'refused')"""
     with chromium.page((tmp_path / "evil.html").as_uri(), width=800) as page:
-        assert page.run(asking.replace("ADDRESS", address)) == "refused"
+        assert page.run(asking.replace("ADDRESS", service)) == "refused"
         page.run(
-            f"document.body.innerHTML = `<form method=post action='{address}/'><input name=corpus value=small>"
+            f"document.body.innerHTML = `<form method=post action='{service}/'><input name=corpus value=small>"
             "<input name=question value='What is the weight?'></form>`; document.forms[0].submit()"
         )
         wait_until(lambda: "another page" in page.run(WORDS), 30, lambda: "the refusal")
@@ -184,9 +166,9 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
     assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small", timeout=60).text
 
 
-def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, address, tmp_path):
+def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, service, tmp_path):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
-    with chromium.page(f"{address}/?corpus=small", width=390, dark=True) as page:
+    with chromium.page(f"{service}/?corpus=small", width=390, dark=True) as page:
         uploaded(page, tmp_path / "broken.pdf", "failed")
         choose(page, REPORT)
         wait_until(lambda: page.run("!!document.querySelector('.reading-in button')"), 30, lambda: "cancel")
@@ -195,10 +177,10 @@ def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, ad
         assert page.run(WIDER) <= 0
 
 
-def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_path):
+def test_words_of_a_document_are_no_markup_on_any_page(chromium, service, tmp_path):
     hostile = tmp_path / "<img src=x onerror=document.title='owned'>.md"
     hostile.write_text(HOSTILE)
-    with chromium.page(f"{address}/?corpus=small", width=1280) as page:
+    with chromium.page(f"{service}/?corpus=small", width=1280) as page:
         uploaded(page, hostile, "ready")
         asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
@@ -211,11 +193,11 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, address, tmp_pa
         assert not page.complaints()
 
 
-def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, address, monkeypatch):
+def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, service, monkeypatch):
     def weighed(request):
         return whole_answer(f"It weighs 163 kg {MARKUP}.", [Reader({FACT: FACT}).found(request)[0][1]])
 
-    with model_reads(monkeypatch, weighed), chromium.page(f"{address}/?corpus=small", width=1280) as page:
+    with model_reads(monkeypatch, weighed), chromium.page(f"{service}/?corpus=small", width=1280) as page:
         asked(page, WEIGHT)
         assert MARKUP in page.run("document.querySelector('.said').innerText")
         assert page.run("document.querySelectorAll('main img[src=x], main script').length") == 0
@@ -223,8 +205,8 @@ def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, add
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_on_any_page(chromium, address, dark):
-    with httpx.Client(base_url=address, timeout=60) as door:
+def test_axe_finds_nothing_on_any_page(chromium, service, dark):
+    with httpx.Client(base_url=service, timeout=60) as door:
         given = door.post("/ask", json={"questions": [WEIGHT], "corpus": "small", "reader": ("flow", "agent")[dark]})
         answer = given.json()["answers"][0]["answer_id"]
         shown = door.get(f"/answers/{answer}?corpus=small").text
@@ -238,6 +220,6 @@ def test_axe_finds_nothing_on_any_page(chromium, address, dark):
     )
     for path in paths:
         for width in (1280, 390):
-            with chromium.page(f"{address}{path}", width=width, dark=dark) as page:
+            with chromium.page(f"{service}{path}", width=width, dark=dark) as page:
                 assert page.violations() == [], path
                 assert page.run(WIDER) <= 0, path

@@ -12,7 +12,7 @@ from flows.cli.ask_server_commands import ask_service
 from storage.runs.answer_json import answer_from_json
 from tasks.reading.judging import words_of
 from tasks.watching.page_keys import answer_key
-from tests.deployments.brought_up import TORQUE
+from tests.asking_worlds import TORQUE
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture

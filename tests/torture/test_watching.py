@@ -1,12 +1,9 @@
 """A run that is killed in mid-work, with all that looked after it, is seen by the server: marked, told of, and its seat free."""
 
-import http.server
-import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -14,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.deployments.brought_up import requested
+from tests.flows.service_worlds import listening
 from tests.listening import free_port
 from tests.program import CORPUS
 from tests.torture.lab import prefect_server_in
@@ -63,36 +61,19 @@ def environment(tmp_path_factory, server):
     }
 
 
-def automations(environment, *arguments, **more):
-    done = subprocess.run(
-        [sys.executable, *(arguments if arguments[0] == "-c" else ("-m", "deployments.automations", *arguments))],
-        env={**environment, **more},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+def automations(environment, *arguments, code=0):
+    """Run `deployments.automations`, or a program in its place; return what became of each, or what was wrong."""
+    called = arguments if arguments[0] == "-c" else ("-m", "deployments.automations", *arguments)
+    done = subprocess.run([sys.executable, *called], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, done.stderr
+    return dict(line.rsplit(": ", 1) for line in done.stdout.splitlines()) if code == 0 else done.stderr
 
 
 @pytest.fixture
 def told():
-    """What a notification block was told, and the address that it tells it to."""
-    heard = []
-
-    class Ear(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ear) as listening:
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
-        yield heard, f"http://127.0.0.1:{listening.server_address[1]}/"
-        listening.shutdown()
+    """What a notification block tells, and the address that it tells it to."""
+    with listening(lambda _message: (200, b"")) as ear:
+        yield ear
 
 
 @contextmanager
@@ -123,22 +104,15 @@ def test_applying_twice_changes_nothing_and_what_could_only_notify_is_left_out(e
 
 
 def test_a_block_that_is_not_there_is_named(environment):
-    done = subprocess.run(
-        [sys.executable, "-m", "deployments.automations", "apply"],
-        env={**environment, "FLOWREADER_NOTIFY_BLOCK": "slack-webhook/nobody"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 2 and "FLOWREADER_NOTIFY_BLOCK is 'slack-webhook/nobody', and there is no such block" in done.stderr
+    said = automations({**environment, "FLOWREADER_NOTIFY_BLOCK": "slack-webhook/nobody"}, "apply", code=2)
+    assert "FLOWREADER_NOTIFY_BLOCK is 'slack-webhook/nobody', and there is no such block" in said
 
 
 def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_next_one_goes_on(
     environment, server, told, tmp_path, tell
 ):
-    heard, address = told
     log = tmp_path / "log"
-    subprocess.run([sys.executable, "-c", NOTIFY, address], env=environment, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", NOTIFY, f"http://{told.address}/"], env=environment, check=True, timeout=60)
     environment = {**environment, "FLOWREADER_NOTIFY_BLOCK": "custom-webhook/ops"}
     with serving(environment, log) as process:
         assert set(automations(environment, "-c", SOON, str(tmp_path / "soon.yaml")).values()) == {"changed", "as it was"}
@@ -153,8 +127,8 @@ def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_n
     wait_until(lambda: requested(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log.read_text)
     seconds = time.monotonic() - killed
     assert "no heartbeat came any more" in requested(server, f"/flow_runs/{run}")["state"]["message"]
-    wait_until(lambda: heard, 20, log.read_text)
-    assert heard[0]["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in heard[0]["body"]
+    *_, message = wait_until(lambda: told.heard, 20, log.read_text)[0]
+    assert message["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in message["body"]
     log.write_text(log.read_text() + "\n---\n")
     with serving(environment, log):
         run = requested(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]

@@ -1,10 +1,52 @@
-"""A beam over the graph of pages: the nearest are rated, then the neighbours of the best, hop by hop (papers/molorag.txt, 3.2)."""
+"""The graph of pages, which are alike or joined by what stands on them, and a beam over it (papers/molorag.txt, section 3).
+
+The pages nearest to the question are rated, then the neighbours of the best, hop by hop.
+"""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray
+from storage.records.documents import Vectors
+from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, snap_coarse
+
+
+def similar_pages(*, vectors: Vectors, documents: IntArray, least: float, neighbours: int) -> BoolArray:
+    """Return which pages are joined (P, P), both ways: each with its nearest of the same document, from cosine `least` on.
+
+    Args:
+        vectors: (P, d), of length 1.
+        documents: (P,), the document of each page.
+        least: theta, in [-1, 1].
+        neighbours: of a page, at most; more may be joined to it from their side. Equal ones by place.
+    """
+    joined, exact = np.zeros((len(vectors), len(vectors)), dtype=np.bool_), snap_coarse(vectors)
+    for document in np.unique(documents):
+        places = np.flatnonzero(documents == document)
+        cosines = exact[places] @ exact[places].T
+        np.fill_diagonal(cosines, -np.inf)
+        nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :neighbours]
+        rows = np.repeat(np.arange(len(places)), nearest.shape[1])
+        kept = cosines[rows, nearest.ravel()] >= least
+        joined[places[rows[kept]], places[nearest.ravel()[kept]]] = True
+    return np.asarray(joined | joined.T)
+
+
+def linked_pages(*, tails: IntArray, heads: IntArray, pages: IntArray) -> BoolArray:
+    """Return which pages are joined (P, P), both ways, by arcs (m,) between their nodes; `pages` (n,) are numbered from 0."""
+    count = int(pages.max(initial=-1)) + 1
+    joined = np.zeros((count, count), dtype=np.bool_)
+    joined[pages[tails], pages[heads]] = True
+    joined |= joined.T
+    np.fill_diagonal(joined, False)
+    return joined
+
+
+def following_pages(*, documents: IntArray, numbers: IntArray) -> BoolArray:
+    """Return which pages (P, P) stand next to each other in a document, both ways."""
+    beside = np.abs(numbers[:, np.newaxis] - numbers) == 1
+    return np.asarray(beside & (documents[:, np.newaxis] == documents))
+
 
 LOWEST, HIGHEST = 1.0, 5.0
 """A page rated HIGHEST holds all of the answer, one rated LOWEST nothing of it."""

@@ -1,63 +1,82 @@
-"""Queries of the graph, run on arrays: filters, walks, and what they leave in an order or counted."""
+"""Queries of the graph: conditions on nodes and an edge to follow from them, read as data, and run on arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from storage.records.documents import WHOLE_PAGE, Box, EdgeKind
+from storage.records.documents import EdgeKind, NodeKind
 from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray
-from tasks.algorithms.graphs.query_form import ARCS, BESIDE, CHOICES, Condition, GraphQuery, Walk, check_query, read_value
 from tasks.algorithms.text.counting import CodedTexts, count_stems
+from tasks.algorithms.text.stems import stems_in
 
-MOST_REACHED = 5_000  # nodes that a walk keeps, the strongest
+MOST_SHOWN = 50
+MOST_REACHED = 5_000  # nodes that an edge leads to, the strongest
+MOST_CHARACTERS = 300  # of a value; what cuts a text into words is slow where it has no spaces
+MOST_WORDS = 30  # of a value; each is a look through all texts
+
+KINDS: tuple[str, ...] = tuple(NodeKind)
+OPERATORS: dict[str, tuple[str, ...]] = {
+    "kind": ("is", "is_not"),
+    "page": ("is", "is_not", "from", "to"),
+    **dict.fromkeys(("section", "caption", "text"), ("is", "is_not", "has", "lacks")),
+    "label": ("is", "is_not"),
+}
+ARCS: dict[EdgeKind, tuple[str, str]] = {
+    EdgeKind.NEXT: ("next", "previous"),
+    EdgeKind.WINDOW: ("near", "near"),
+    EdgeKind.SEMANTIC: ("similar", "similar"),
+    EdgeKind.PART_OF: ("title", "members"),
+    EdgeKind.REFERS_TO: ("target", "referrer"),
+    EdgeKind.CAPTION_OF: ("captioned", "caption"),
+    EdgeKind.CONTINUES: ("continuation", "continued"),
+}
+"""The edge of the language that leads along an arc of a kind, and the one that leads against it; "any" is both of all."""
+BESIDE = ("same_page", "same_section", "next_page", "previous_page")
+"""Edges without arcs: from a node to all others that stand there."""
+EDGES = tuple(dict.fromkeys((*chain.from_iterable(ARCS.values()), "any", *BESIDE)))
+
+
+class QueryError(ValueError):
+    """A query that the language does not have; the message says what it has instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class WordField:
-    """t texts; `owners` (t,) is the section or whatever else has each, `places` (n,) that of each node, -1 for none."""
+class Condition:
+    field: str
+    op: str
+    value: str
 
-    texts: CodedTexts
-    owners: IntArray
-    places: IntArray
 
-    @classmethod
-    def of(cls, texts: Sequence[Sequence[str]], places: IntArray, code: Callable[[Sequence[str]], CodedTexts]) -> WordField:
-        """Code the texts of each owner."""
-        owners = np.repeat(np.arange(len(texts)), [len(own) for own in texts])
-        return cls(code(tuple(chain.from_iterable(texts))), owners, places)
+@dataclass(frozen=True, slots=True)
+class GraphQuery:
+    """Nodes that pass all conditions, with an edge also those that it leads to from them; as they are read, or the best first."""
 
-    def passing(self, op: str, stems: Sequence[str]) -> BoolArray:
-        """Return which nodes have a text with all the stems ("has") and no other ("is"), or none with any ("lacks")."""
-        counts = count_stems(self.texts, stems)
-        found = counts.any(axis=1) if op == "lacks" else counts.all(axis=1)
-        if op in ("is", "is_not"):
-            found &= counts.sum(axis=1) == np.bincount(self.texts.owners, minlength=len(counts))
-        return np.isin(self.places, self.owners[found], invert=op in ("lacks", "is_not"))
+    where: tuple[Condition, ...] = ()
+    edge: str = ""
+    best_first: bool = False
+    limit: int = MOST_SHOWN
 
 
 @dataclass(frozen=True, slots=True)
 class GraphIndex:
     """n nodes as a query sees them, and the m arcs between them.
 
-    `columns` (n,) has document, section and label, places in `names` of that name; kind, modality and position, places in CHOICES;
-    page, section_level (0 outside of sections), degree, and ordinal, the reading order within a document. A place of -1 is none.
-    `words` has every field of WORDS. `scores` (n,) are the question's. `arc_kinds` (m,) are places in EdgeKind; `relations` has the
-    name of the relation of those arcs that have one.
+    `columns` (n,) has document, page, section (-1 for none), kind, a place in KINDS, and ordinal, the reading order within a
+    document. `words` has the text of each node by section, caption, text and label. `scores` (n,) are the question's; `arc_kinds`
+    (m,) are places in EdgeKind.
     """
 
     columns: Mapping[str, IntArray]
-    names: Mapping[str, Sequence[str]]
-    words: Mapping[str, WordField]
+    words: Mapping[str, CodedTexts]
     scores: FloatArray
     tails: IntArray
     heads: IntArray
     arc_kinds: IntArray
     weights: FloatArray
-    relations: Mapping[int, str]
 
     def ordered(self, scores: FloatArray) -> IntArray:
         """Return the nodes by falling score, equal ones as they are read."""
@@ -65,87 +84,94 @@ class GraphIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class CountRow:
-    """How many nodes of a document have the key, and the first and last of their pages."""
-
-    document: int
-    key: str
-    nodes: int
-    first_page: int
-    last_page: int
-
-
-@dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The nodes of a query up to its limit, or so many rows of a count, and the total of nodes without a limit.
-
-    `left` says how many nodes each condition of `where` left, each walk reached, each condition of `then` left.
-    """
+    """The nodes of a query up to its limit, and the total without one; `left`: how many each condition left, the edge reached."""
 
     nodes: tuple[int, ...]
-    counts: tuple[CountRow, ...]
     total: int
     left: tuple[int, ...]
 
 
-def positions_of(boxes: Sequence[Box | None]) -> IntArray:
-    """Return the place in POSITIONS of each box, by the thirds of the page that its middle is in; -1 where it says nothing."""
-    thirds = (
-        -1 if box is None or box == WHOLE_PAGE else 3 * min(2, int(1.5 * (box[1] + box[3]))) + min(2, int(1.5 * (box[0] + box[2])))
-        for box in boxes
-    )
-    return np.fromiter(thirds, dtype=np.int64, count=len(boxes))
-
-
 def run_query(query: GraphQuery, index: GraphIndex) -> QueryResult:
-    """Return what the query finds; raise QueryError where the language does not have it. A walk may come back to its start."""
-    check_query(query, relations=frozenset(index.relations.values()))
+    """Return what the query finds; raise QueryError where the language does not have it. An edge may lead back to its start."""
+    if query.edge:
+        _require_known("edge", query.edge, EDGES)
+    values, left = [read_value(condition) for condition in query.where], list[int]()
+    found = np.ones(len(index.scores), dtype=np.bool_)
+    for condition, value in zip(query.where, values, strict=True):
+        found = found & _passing(condition, value, index)
+        left.append(int(found.sum()))
+    if query.edge:
+        reached = _reached(found, query.edge, index)
+        left.append(int(reached.sum()))
+        found = found | reached
+    order = index.ordered(index.scores if query.best_first else np.zeros(len(index.scores)))
+    nodes = order[found[order]]
+    return QueryResult(tuple(nodes[: query.limit].tolist()), len(nodes), tuple(left))
 
-    def after(chosen: BoolArray, step: Condition | Walk) -> BoolArray:
-        return chosen & _passing(step, index) if isinstance(step, Condition) else _walked(chosen, step, index)
 
-    steps: tuple[Condition | Walk, ...] = (*query.where, *query.walk)
-    first = list(accumulate(steps, after, initial=np.ones(len(index.scores), dtype=np.bool_)))
-    found = first[-1] | first[len(query.where)] if query.with_start else first[-1]
-    last = list(accumulate(query.then, after, initial=found))
-    left = tuple(int(chosen.sum()) for chosen in (*first[1:], *last[1:]))
-    order = index.ordered(index.scores if query.order == "score" else np.zeros(len(index.scores)))
-    nodes = order[last[-1][order]]
-    if query.count_by != "none":
-        return QueryResult((), _counted(nodes, query.count_by, index)[: query.limit], len(nodes), left)
-    return QueryResult(tuple(nodes[: query.limit].tolist()), (), len(nodes), left)
+def read_value(condition: Condition) -> list[Any]:
+    """Return the places in KINDS that the value names, joined by "|", or its page, or its stems; raise QueryError."""
+    field, value = condition.field, condition.value
+    _require_known("field", field, tuple(OPERATORS))
+    _require_known(f"operator of {field}", condition.op, OPERATORS[field])
+    _require_number(f"characters of {field}", len(value), MOST_CHARACTERS)
+    if field == "kind":
+        names = [name.strip().casefold() for name in value.split("|")]
+        for name in names:
+            _require_known(field, name, KINDS)
+        return [KINDS.index(name) for name in names]
+    if field == "page":
+        if not re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
+            raise QueryError(f"{field} is a whole number, not {value[:40]!r}; write it in digits, nine at most")
+        return [int(value)]
+    stems = sorted(stems_in(value))
+    _require_number(f"words of {field} {value[:40]!r}", len(stems), MOST_WORDS)
+    return stems
 
 
-def _passing(condition: Condition, index: GraphIndex) -> BoolArray:
-    value = read_value(condition)
+def _require_known(what: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise QueryError(f"there is no {what} {name[:40]!r}; there is {', '.join(known)}")
+
+
+def _require_number(what: str, number: int, most: int) -> None:
+    if not 1 <= number <= most:
+        raise QueryError(f"{what}: {number}, but must be 1 to {most}")
+
+
+def _passing(condition: Condition, value: Sequence[Any], index: GraphIndex) -> BoolArray:
+    """Return which nodes pass: of texts those with all the stems ("has") and no other ("is"), or without any of them ("lacks")."""
+    op = condition.op
     if condition.field in index.words:
-        return index.words[condition.field].passing(condition.op, value)
+        texts = index.words[condition.field]
+        counts = count_stems(texts, value)
+        if op == "lacks":
+            return np.asarray(~counts.any(axis=1))
+        found = counts.all(axis=1)
+        if op != "has":
+            found &= counts.sum(axis=1) == np.bincount(texts.owners, minlength=len(texts))
+        return np.asarray(~found if op == "is_not" else found)
     numbers = index.columns[condition.field]
-    if condition.op in ("from", "to"):
-        return np.asarray(numbers >= value[0] if condition.op == "from" else numbers <= value[0])
-    return np.isin(numbers, value, invert=condition.op == "is_not")
+    if op in ("from", "to"):
+        return np.asarray(numbers >= value[0] if op == "from" else numbers <= value[0])
+    return np.isin(numbers, value, invert=op == "is_not")
 
 
-def _walked(chosen: BoolArray, walk: Walk, index: GraphIndex) -> BoolArray:
-    """Return what the walk reaches; a node is as strong as the best arc that leads to it."""
-    strengths = np.full(len(chosen), -np.inf)
-    for _ in range(walk.steps):
-        reached = _beside(chosen, walk.edge, index) if walk.edge in BESIDE else _linked(chosen, walk, index)
-        strengths, chosen = np.maximum(strengths, reached), reached > -np.inf
+def _reached(chosen: BoolArray, edge: str, index: GraphIndex) -> BoolArray:
+    """Return what the edge leads to; a node is as strong as the best arc that leads to it."""
+    strengths = _beside(chosen, edge, index) if edge in BESIDE else _linked(chosen, edge, index)
     found = strengths > -np.inf
     found[index.ordered(strengths)[MOST_REACHED:]] = False
     return found
 
 
-def _linked(chosen: BoolArray, walk: Walk, index: GraphIndex) -> FloatArray:
+def _linked(chosen: BoolArray, edge: str, index: GraphIndex) -> FloatArray:
     """Return the greatest weight of an arc by which an edge leads to each node (n,), -inf where none does."""
     reached = np.full(len(chosen), -np.inf)
-    named = np.ones(len(index.tails), dtype=np.bool_)
-    if walk.relation:
-        named = np.isin(np.arange(len(named)), [arc for arc, name in index.relations.items() if name == walk.relation])
     for side, sources, targets in ((0, index.tails, index.heads), (1, index.heads, index.tails)):
-        kinds = [place for place, kind in enumerate(EdgeKind) if walk.edge in (ARCS[kind][side], "any")]
-        arcs = np.flatnonzero(named & chosen[sources] & np.isin(index.arc_kinds, kinds))
+        kinds = [place for place, kind in enumerate(EdgeKind) if edge in (ARCS[kind][side], "any")]
+        arcs = np.flatnonzero(chosen[sources] & np.isin(index.arc_kinds, kinds))
         np.maximum.at(reached, targets[arcs], index.weights[arcs])
     return reached
 
@@ -161,15 +187,3 @@ def _beside(chosen: BoolArray, edge: str, index: GraphIndex) -> FloatArray:
         _, groups = np.unique(places, return_inverse=True)
         reached = (places >= 0) & (np.bincount(groups[chosen], minlength=len(groups))[groups] > chosen)
     return np.where(reached, 1.0, -np.inf)
-
-
-def _counted(nodes: IntArray, by: str, index: GraphIndex) -> tuple[CountRow, ...]:
-    """Count the nodes of each document by what they have in common, in the order in which they come."""
-    names: Mapping[str, Sequence[str]] = {**index.names, **CHOICES}
-    pages: dict[tuple[int, int], list[int]] = {}
-    for document, place, page in zip(*(index.columns[name][nodes].tolist() for name in ("document", by, "page")), strict=True):
-        pages.setdefault((document, place), []).append(page)
-    return tuple(
-        CountRow(document, str(place) if by == "page" else names[by][place] if place >= 0 else "", len(on), min(on), max(on))
-        for (document, place), on in pages.items()
-    )

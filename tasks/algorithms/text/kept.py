@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 
 from tasks.algorithms.text.keywords import IDENTIFIER, JOINERS
 from tasks.algorithms.text.stems import IDEOGRAPHS, stems_of, words_of
@@ -99,11 +98,6 @@ def asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:
     """
     looked_for = frozenset(kept)
     return tuple(part for word in words_of(asked_part(question)) for part in parts_of(word) if part in looked_for)
-
-
-def neighbouring_pairs(stems_in_order: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of stems that follow each other as `asked_stems` finds them, each once; fewer than two stems have none."""
-    return tuple(dict.fromkeys(pairwise(stems_in_order)))
 
 
 def parts_of(word: str) -> tuple[str, ...]:

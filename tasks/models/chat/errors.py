@@ -25,7 +25,9 @@ class Outcome(StrEnum):
 class ChatError(RuntimeError):
     """One item got no usable reply; the others go on. The message names the item, what is wrong and the remedy."""
 
-    outcome = Outcome.FAILED
+    def __init__(self, message: str, outcome: Outcome = Outcome.FAILED) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
     def about(self, item: str) -> Self:
         """Name the item before all else."""
@@ -33,39 +35,17 @@ class ChatError(RuntimeError):
         return self
 
 
-class InvalidReplyError(ChatError):
-    """Neither of two replies is a value of the form that passes the caller's check."""
-
-    outcome = Outcome.INVALID
-
-
-class RefusedReplyError(ChatError):
-    outcome = Outcome.REFUSED
-
-
 class ContextTooLongError(ChatError):
     """The prompt and the room for its reply do not fit the model; ask with less."""
 
-    outcome = Outcome.TOO_LONG
 
-
-class RejectedCallError(ChatError):
-    """The server refuses this request and always will."""
-
-    outcome = Outcome.REJECTED
+class PicturesRejectedError(ChatError):
+    """The server refuses this request, which has pictures; it may take the same without."""
 
 
 class NoMoreRepliesError(ChatError):
     """Neither this item nor another gets a reply: the time of the question is up, or the run ended and the caller goes on."""
 
 
-class PicturesRejectedError(RejectedCallError):
-    """The server refuses this request, which has pictures; it may take the same without."""
-
-
 class ChatEndedError(ExpectedError):
     """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
-
-
-class ChatServerDownError(ChatEndedError):
-    """Nothing answers, or nothing of use."""

@@ -14,7 +14,7 @@ class Form(BaseModel):
     and such a reply is read whole: a long reason does no harm, and a quote or an id that we had cut would not be the model's.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def characters(most: int) -> Any:  # noqa: ANN401 - pydantic's own type for what goes into Annotated

@@ -18,20 +18,15 @@ from typing import Any, ParamSpec, Self, TypeVar
 from pydantic import BaseModel
 
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
-from storage.system import may_pass
 from tasks.models.abilities import PROBE_SECONDS, forget_abilities
 from tasks.models.chat.budget import Budget, price
 from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
     ChatEndedError,
     ChatError,
-    ChatServerDownError,
-    InvalidReplyError,
     NoMoreRepliesError,
     Outcome,
     PicturesRejectedError,
-    RefusedReplyError,
-    RejectedCallError,
 )
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
@@ -46,7 +41,6 @@ T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 P = ParamSpec("P")
 
-KEPT_AGAIN_SECONDS = 0.5
 PROBED_PART = 4
 """A quarter of the time that is left, at most, goes into finding out what the model can do."""
 
@@ -66,15 +60,15 @@ def open_chat(
 
     The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
     thread, in the context that the call was asked from. A model that was never met is asked for `probe_seconds` at most what it can
-    do, which is no call of the run. Raises ChatServerDownError, within 5 s, where nothing answers, and by `until`
-    (time.monotonic()) whatever it does; ChatEndedError or ChatEndedError where the server is of no use to us.
+    do, which is no call of the run. Raises ChatEndedError where the server is of no use to us,
+    within 5 s where nothing answers, and by `until` (time.monotonic()) whatever it does.
     """
     if until is not None:
         probe_seconds = min(probe_seconds, (until - time.monotonic()) / PROBED_PART)
     try:
         service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
-        raise ChatServerDownError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
+        raise ChatEndedError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
     return ChatModel(service, endpoint, settings, cache, listener, drafts, budget or Budget(settings.budget, settings.prices))
 
 
@@ -204,7 +198,7 @@ class ChatModel:
                     key = call_key(call, model=self.name, settings=self._settings)
                     value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
-                await self._keep(call.subject, key, kept)
+                self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
             outcome, problem = Outcome.OK, ""
             return value
         except ChatError as error:
@@ -216,16 +210,6 @@ class ChatModel:
         finally:
             if tally.attempts or outcome != Outcome.ENDED:
                 self._note(call, key, tally, time.monotonic() - began, outcome, problem)
-
-    async def _keep(self, subject: str, key: str, reply: CachedReply) -> None:
-        """Keep a reply, once more where that failed in passing: it was paid for, and what fails here ends the run."""
-        try:
-            self._cache.keep(subject, key, reply)  # here, not in a thread: the hand-over takes longer than the line
-        except OSError as error:
-            if not may_pass(error):
-                raise
-            await asyncio.sleep(KEPT_AGAIN_SECONDS)
-            self._cache.keep(subject, key, reply)
 
     async def _close(self) -> None:
         self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")
@@ -245,20 +229,20 @@ class ChatModel:
         try:
             return value_of(completion, call), completion
         except DeclinedReplyError as error:
-            raise RefusedReplyError(f"the model declined: {error}") from error
+            raise ChatError(f"the model declined: {error}", Outcome.REFUSED) from error
         except UnusableReplyError as error:
             first = str(error)
         completion = await self._exchange(call, second_messages(messages, completion.text, first), tally)
         try:
             return value_of(completion, call), completion
         except (DeclinedReplyError, UnusableReplyError) as error:
-            raise InvalidReplyError(f"neither reply can be used; the first: {first}; the second: {error}") from error
+            raise ChatError(f"neither reply can be used; the first: {first}; the second: {error}", Outcome.INVALID) from error
 
     async def _first_messages(self, call: ChatCall[Any]) -> list[Message]:
         try:
             return await _aside_for_pictures(call, first_messages, call, pixels=self._settings.pictures.pixels)
         except PictureError as error:
-            raise RejectedCallError(f"{error}; read its document in again") from error
+            raise ChatError(f"{error}; read its document in again", Outcome.REJECTED) from error
 
     async def _exchange(self, call: ChatCall[Any], messages: list[Message], tally: Tally) -> Completion:
         context_tokens = self._service.model.context_tokens

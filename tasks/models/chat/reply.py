@@ -1,7 +1,6 @@
 """From the words of a reply to a value of its form, or to what is wrong with them, in words for the model."""
 
-import json
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -41,32 +40,11 @@ def value_of(completion: Completion, call: ChatCall[T]) -> T:
 
 
 def parsed(text: str, form: type[T]) -> T:
-    """Return the JSON text as a value of the form; raise UnusableReplyError for anything but exactly that.
-
-    Read twice: pydantic's own reader takes the last of two equal names, and NaN for a number.
-    """
+    """Return the JSON text as a value of the form; raise UnusableReplyError for anything but exactly that."""
     try:
-        json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
         return form.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise UnusableReplyError("; ".join(_complaints(error))) from error
-    except UnusableReplyError:
-        raise
-    except RecursionError as error:
-        raise UnusableReplyError("it is nested too deeply") from error
-    except ValueError as error:
-        raise UnusableReplyError(f"it is not JSON alone: {_short(str(error)) if text.strip() else 'it is empty'}") from error
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise UnusableReplyError("a name stands twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> Any:  # noqa: ANN401 - json's own signature
-    raise UnusableReplyError(f"{name} is not a JSON value")
 
 
 def _complaints(error: ValidationError) -> list[str]:

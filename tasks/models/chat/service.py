@@ -13,7 +13,6 @@ from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import (
     ChatEndedError,
     ChatError,
-    ChatServerDownError,
     ContextTooLongError,
     NoMoreRepliesError,
     PicturesRejectedError,
@@ -87,7 +86,7 @@ class ChatService:
         try:
             self.model = await self._listed_model()
         except FaultError as error:
-            raise ChatServerDownError(
+            raise ChatEndedError(
                 f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
             ) from error
         self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings, seconds=probe_seconds)
@@ -98,7 +97,6 @@ class ChatService:
         return self._breaker.given_up
 
     async def close(self) -> None:
-        await self._breaker.close()
         await self._client.aclose()
 
     async def complete(self, request: Request, tally: Tally, spending: Spending) -> Completion:
@@ -143,7 +141,7 @@ class ChatService:
             completion = await self._client.complete(request)
         except FaultError as fault:
             if fault.kind == FaultKind.DOWN:
-                self._breaker.failed(fault)
+                self._breaker.failed()
             if fault.output_tokens is not None:
                 sent.tokens = _add(tally, request.input_tokens, fault.output_tokens)
             raise
@@ -160,7 +158,7 @@ class ChatService:
         self._lost_in_a_row += 1
         if self._lost_in_a_row < self._settings.retries.lost_until_end:
             return error
-        return ChatServerDownError(
+        return ChatEndedError(
             f"{self._lost_in_a_row} calls in a row got no reply, the last one: {error}; what is done is kept: mend the server and "
             "give the same command again"
         )
@@ -178,7 +176,7 @@ class ChatService:
         try:
             return chosen_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
-            raise ChatServerDownError(f"{error}; check FLOWREADER_CHAT_BASE_URL") from error
+            raise ChatEndedError(f"{error}; check FLOWREADER_CHAT_BASE_URL") from error
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 
 from storage.records.documents import EmbedderIdentity, Vectors
 from tasks.models.embedding.minilm import NAME, package_folder
-from tasks.models.embedding.prefixes import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.process import ModelProcess
 
@@ -21,6 +20,13 @@ SECONDS_PER_TEXT = 10.0
 WEIGHTS = {".safetensors", ".bin"}
 DECIDING = WEIGHTS | {".json", ".txt", ".model"}
 """Endings of the files that decide what vectors a model gives."""
+PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")} | {
+    f"{kind}{size}{version}": ("passage: ", "query: ")
+    for kind, version in (("e5-", ""), ("e5-", "-v2"), ("multilingual-e5-", ""))
+    for size in ("small", "base", "large")
+}
+"""Before a document and before a question, by the last part of the model's name; a model on this machine that has prompts of its
+own gets those."""
 
 
 def machine_precision(processor: str) -> str:

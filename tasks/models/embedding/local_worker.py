@@ -6,9 +6,8 @@ A request is "document" or "query" and texts, the reply their vectors in float32
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from storage.system import bound_arenas, give_back
 from tasks.models.embedding.local import model_folder
 from tasks.models.embedding.minilm import NAME, checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.process import READY, speak
+from tasks.models.process import speak
 
 TOKENS_PER_GROUP = 768
 """Texts of like length go through the layers together up to so many tokens; more only wait for memory."""
@@ -87,19 +86,17 @@ class SentenceModel:
         return vectors
 
 
-def serve(connection: Connection) -> None:
+def load() -> Callable[[tuple[str, Sequence[str]]], bytes]:
     bound_arenas()
-    try:
-        model = SentenceModel(*sys.argv[1:])
-    except EmbeddingError as error:
-        connection.send_bytes(str(error).encode())
-        return
-    connection.send_bytes(READY)
-    while True:
-        connection.send_bytes(model.embed(*connection.recv()).tobytes())
-        # The layers' activations are free now, but kept: a third of a gigabyte after a long document.
-        give_back()
+    model = SentenceModel(*sys.argv[1:])
+
+    def reply(request: tuple[str, Sequence[str]]) -> bytes:
+        vectors = model.embed(*request).tobytes()
+        give_back()  # the layers' activations are free now, but kept: a third of a gigabyte after a long document
+        return vectors
+
+    return reply
 
 
 if __name__ == "__main__":
-    speak(serve)
+    speak(load)

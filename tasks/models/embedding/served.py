@@ -8,9 +8,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from storage.records.documents import EmbedderIdentity, Vectors
 from storage.text import one_line
@@ -18,7 +18,7 @@ from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongEr
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
 from tasks.models.client import ServerClient
-from tasks.models.embedding.prefixes import PREFIXES
+from tasks.models.embedding.local import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
 from tasks.models.faults import FaultError
@@ -29,6 +29,16 @@ from tasks.settings.models import ChatRetries, ModelSettings
 SHOWN_CHARACTERS = 80
 
 
+class _Vector(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Vectors(BaseModel):
+    model: str | None = None
+    data: list[_Vector]
+
+
 def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors]:
     """Return the vector of each text, in the order of the texts, of any length and not yet looked into.
 
@@ -36,33 +46,22 @@ def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors
     order: a server that mixes up places may mix up texts.
     """
     try:
-        reply = json.loads(body)
-        answering, entries = reply.get("model") or "", reply["data"]
-        places = [entry["index"] for entry in entries]
-        rows = [_row(entry["embedding"]) for entry in entries]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        reply = _Vectors.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        found = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
         raise EmbeddingError(
-            f"{source} gave no vectors as the OpenAI protocol has them ({_short(error)}); nothing was stored: set "
+            f"{source} gave no vectors as the OpenAI protocol has them ({_short(found)}); nothing was stored: set "
             "FLOWREADER_EMBED_BASE_URL to an embeddings server"
         ) from error
-    if not isinstance(answering, str) or not same_model(model, answering):
-        raise EmbeddingError(
-            f"{source} was asked for {model} and answered as {_short(answering)!r}; nothing was stored: set FLOWREADER_EMBED_MODEL"
-        )
-    if len(rows) != texts:
-        raise EmbeddingError(f"{source} gave {len(rows)} vectors for {texts} texts; nothing was stored: use another server")
+    if not same_model(model, reply.model or ""):
+        answering = f"{source} was asked for {model} and answered as {_short(reply.model)!r}"
+        raise EmbeddingError(f"{answering}; nothing was stored: set FLOWREADER_EMBED_MODEL")
+    places = [entry.index for entry in reply.data]
     if places != list(range(texts)):
-        order = f"in the order {_short(places)}, not in that of the texts"
-        raise EmbeddingError(f"{source} gave its vectors {order}; nothing was stored: use another server")
-    return rows
-
-
-def _row(numbers: Any) -> Vectors:  # noqa: ANN401 - whatever JSON can hold
-    """Return a list of numbers as an array; raise ValueError for anything else, a list of words among them."""
-    row = np.asarray(numbers)
-    if row.ndim != 1 or row.dtype.kind not in "fi":
-        raise ValueError(f"{_short(numbers)} where a list of numbers belongs")
-    return row
+        order = f"{len(places)} vectors for {texts} texts, in the order {_short(places)}, not in that of the texts"
+        raise EmbeddingError(f"{source} gave {order}; nothing was stored: use another server")
+    return [np.asarray(entry.embedding) for entry in reply.data]
 
 
 def _short(value: object) -> str:

@@ -125,36 +125,9 @@ def test_what_cannot_be_done_exits_with_2_and_says_what_to_do(call, arguments, v
     assert runs() - before in ({0, 2} if "--modality" in arguments else {0})
 
 
-@pytest.mark.parametrize("command", [("ask", COAST), ("answers", "list"), ("answers", "show", "f" * 8), ("report", "f" * 8)])
-def test_a_corpus_that_is_not_there_is_named_with_the_nearest_and_the_line_to_run(call, command):
-    (error,) = told(call, *command, code=2, corpus="smal")
-    assert error["error"]["value"] == "smal" and error["error"]["remedy"].startswith("take 'small', or make it with")
-    assert "flowreader ingest PATH --corpus smal" in error["error"]["remedy"]
-
-
 def test_where_there_is_no_corpus_ask_prints_the_home_and_the_line_to_run(call, home):
     said = call("ask", COAST, code=2, corpus="default").err
     assert f"FLOWREADER_HOME '{home}'\nmake it" in said and "`flowreader ingest PATH --corpus default`" in said
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *[("ask", COAST, flag) for flag in ("--document", "--settings")],
-        *[("ask", flag) for flag in ("--batch",)],
-        *[("documents", "show"), ("documents", "remove"), ("answers", "show"), ("ingest",), ("documents", "export")],
-    ],
-)
-def test_a_name_with_a_semicolon_stays_whole_in_what_is_wrong(call, arguments):
-    error = told(call, *arguments, "a; b.pdf", code=2)[0]["error"]
-    assert "a; b.pdf" in error["what"] and error["value"].endswith("a; b.pdf") and error["remedy"][:1] not in ("", "b")
-
-
-def test_a_bad_line_of_a_batch_is_named_before_anything_is_asked(call, tmp_path):
-    path, before = tmp_path / "questions.jsonl", runs()
-    path.write_text(f'{{"question": "{COAST}"}}\n{{"text": "what?"}}\n')
-    (error,) = told(call, "ask", "--batch", path, code=2)
-    assert "line 2" in error["error"]["what"] and "question" in error["error"]["remedy"] and runs() == before
 
 
 def test_a_batch_is_read_from_standard_input_and_its_comments_are_not_asked(asked_home):

@@ -5,7 +5,6 @@ import json
 import pkgutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +13,7 @@ from flows.cli.main import main
 from flows.display.output import STOPPED
 from storage.records.documents import Modality
 
-LIGHT = "import sys\nfrom flows.cli.main import main\nmain({arguments})\nprint([name for name in {heavy} if name in sys.modules])"
-HEAVY = ["prefect", "torch", "mineru", "lancedb", "onnxruntime", "transformers", "networkx"]
+HEAVY = ("prefect", "torch", "mineru", "lancedb", "onnxruntime", "transformers", "networkx", "matplotlib")
 HEAVY_TO_UNDERSTAND_A_CALL = {"numpy", "pydantic", "duckdb", "pyarrow", "polars", "ortools", "asyncio", *HEAVY}
 
 
@@ -26,17 +24,21 @@ def test_help_and_version_exit_well(arguments, capsys):
     assert ended.value.code == 0 and capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["status", "--corpus", "small"], ["documents", "list", "--corpus", "small"], ["settings"]])
-def test_looking_loads_nothing_heavy(in_library, arguments):
-    program = LIGHT.format(arguments=arguments, heavy=HEAVY)
+def heavy_loaded_by(*arguments, code=0, heavy=HEAVY):
+    """Run a command in a process of its own; return what it loaded of what takes long."""
+    call = f"assert main({list(map(str, arguments))}) == {code}"
+    program = f"import sys\nfrom flows.cli.main import main\n{call}\nprint([each for each in {heavy} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [("status", "--corpus", "small"), ("documents", "list", "--corpus", "small"), ("settings",)])
+def test_looking_loads_nothing_heavy(in_library, arguments):
+    assert heavy_loaded_by(*arguments) == "[]"
 
 
 def test_an_ingest_that_has_nothing_to_do_loads_nothing_heavy(in_library, cheap_documents):
-    program = LIGHT.format(arguments=["ingest", str(cheap_documents), "--corpus", "small"], heavy=HEAVY)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert heavy_loaded_by("ingest", cheap_documents, "--corpus", "small") == "[]"
 
 
 def test_ctrl_c_while_a_command_loads_ends_it_in_words(monkeypatch, capsys):
@@ -120,23 +122,3 @@ def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_que
     assert said.run == "flows.cli.evaluate_commands:evaluate"
     assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
     assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
-
-
-def test_a_fit_names_a_file_for_weights_and_a_transfer_two_datasets():
-    fit = parsed("evaluate", "fit", "folder", "--out", "mine.json")
-    assert (fit.run, fit.what, fit.dataset, fit.out) == ("flows.cli.evaluate_commands:evaluate", "fit", "folder", "mine.json")
-    transfer = parsed("evaluate", "transfer", "here", "there", "--corpus", "both")
-    assert (transfer.what, transfer.fitted_on, transfer.dataset, transfer.corpus) == ("transfer", "here", "there", "both")
-    assert transfer.reader == "flow,top-k" and transfer.out is None and parsed("evaluate", "retrieval", "folder").fitted_on is None
-
-
-def test_every_part_of_a_measurement_can_be_set():
-    said = parsed(
-        "evaluate",
-        *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
-        *("--at-once", "8", "--out", "lines.jsonl", "--settings", "s.toml", "--json"),
-    )
-    assert (said.reader, said.corpus, said.scope, said.limit, said.at_once) == ("top-k", "mine", "corpus", 40, 8)
-    assert (said.out, said.settings, said.json) == ("lines.jsonl", Path("s.toml"), True)
-    assert parsed("evaluate", "answers", "folder", "--judge", "a-model").judge == "a-model"
-    assert parsed("evaluate", "ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]

@@ -36,17 +36,16 @@ def test_a_file_with_the_bytes_of_another_is_said_to_be_the_same_document(home):
     assert said("documents", "show", "copy.pdf", "--corpus", "small", home=home)["id"] == report.document_id
 
 
-def test_status_shows_an_ingest_that_is_at_work_and_one_that_was_killed(library, tmp_path):
-    home = shutil.copytree(library, tmp_path / "home")
-    log = RunLog(home / "corpora" / "small" / "runs" / "0123456789ab.jsonl")
+def test_status_shows_an_ingest_that_is_at_work_and_one_that_was_killed(own_home, tmp_path):
+    log = RunLog(own_home / "corpora" / "small" / "runs" / "0123456789ab.jsonl")
     with at_work(log.path):
         log.begin(run_id="0123456789ab", parameters={"paths": [str(tmp_path)]}, settings={}, code_version="1")
         log.plan(documents=9)
-        going = flowreader("status", "--corpus", "small", home=home, check=0).stdout.splitlines()[0]
-        (told,) = said("status", "--corpus", "small", home=home)["at_work"]
+        going = flowreader("status", "--corpus", "small", home=own_home, check=0).stdout.splitlines()[0]
+        (told,) = said("status", "--corpus", "small", home=own_home)["at_work"]
     assert going.startswith(f"01234567: the ingest run of {tmp_path} that began at ") and going.endswith("0 of 9 documents done")
     assert (told["run_id"], told["paths"], told["done"], told["documents"]) == ("0123456789ab", [str(tmp_path)], 0, 9)
-    after = said("status", "--corpus", "small", home=home)
+    after = said("status", "--corpus", "small", home=own_home)
     assert "at_work" not in after and [each["run_id"] for each in after["killed"]] == ["0123456789ab"]
 
 
@@ -104,30 +103,26 @@ def test_settings_are_listed_with_bounds_and_reasons(home):
     assert said("settings", home=home)["settings"]["limits"]["memory_megabytes"] > 0
 
 
-def test_removing_gives_a_receipt_and_leaves_nothing(library, tmp_path):
-    home = tmp_path / "copy"
-    shutil.copytree(library, home)
-    receipt = said("documents", "remove", "strategy.pptx", "--now", "--corpus", "small", home=home)
+def test_removing_gives_a_receipt_and_leaves_nothing(own_home):
+    receipt = said("documents", "remove", "strategy.pptx", "--now", "--corpus", "small", home=own_home)
     assert receipt["gone"]["nodes"] > 0 and receipt["gone"]["files"] > 0 and receipt["document"]["name"] == "strategy.pptx"
-    status = said("status", "--corpus", "small", home=home)
+    status = said("status", "--corpus", "small", home=own_home)
     assert "strategy.pptx" not in {document["name"] for document in status["documents"]}
-    assert said("doctor", "--corpus", "small", home=home)["findings"] == []
-    assert not (home / "steps" / receipt["document"]["id"][:2] / receipt["document"]["id"]).exists()
-    assert b"strategy.pptx" not in b"".join(path.read_bytes() for path in (home / "artifacts").rglob("*") if path.is_file())
-    flowreader("corpora", "remove", "small", home=home, check=0)
-    assert said("corpora", "list", home=home) == {"corpora": []}
-    assert not [path for path in (home / "artifacts").rglob("*") if path.is_file()]
+    assert said("doctor", "--corpus", "small", home=own_home)["findings"] == []
+    assert not (own_home / "steps" / receipt["document"]["id"][:2] / receipt["document"]["id"]).exists()
+    assert b"strategy.pptx" not in b"".join(path.read_bytes() for path in (own_home / "artifacts").rglob("*") if path.is_file())
+    flowreader("corpora", "remove", "small", home=own_home, check=0)
+    assert said("corpora", "list", home=own_home) == {"corpora": []}
+    assert not [path for path in (own_home / "artifacts").rglob("*") if path.is_file()]
 
 
-def test_removing_a_corpus_says_what_its_files_wait_for(library, tmp_path):
-    home = tmp_path / "copy"
-    shutil.copytree(library, home)
-    other = corpus_in(home, "other")
+def test_removing_a_corpus_says_what_its_files_wait_for(library, own_home):
+    other = corpus_in(own_home, "other")
     with open_for_writing(other, embedder=EMBEDDER, wait_seconds=0):
-        removed = flowreader("corpora", "remove", "small", home=home, check=0).stdout
+        removed = flowreader("corpora", "remove", "small", home=own_home, check=0).stdout
         assert "its files stay for now: corpus 'other' is being written; a later ingest deletes them" in " ".join(removed.split())
-        shutil.copytree(library / "corpora" / "small", home / "corpora" / "small")
-        told = said("corpora", "remove", "small", home=home)
+        shutil.copytree(library / "corpora" / "small", own_home / "corpora" / "small")
+        told = said("corpora", "remove", "small", home=own_home)
     assert (told["files"], told["postponed"]) == (0, "corpus 'other' is being written")
 
 

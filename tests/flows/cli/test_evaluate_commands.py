@@ -17,12 +17,12 @@ from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_folder, prefect_folder
 from storage.records.evaluations import Figure
 from tests.evaluation_plans import small_benchmark
+from tests.flows.cli.test_cli import heavy_loaded_by
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, flowreader
 from tests.storage.evaluation_worlds import evaluation, scored
 
 EARLY, LATE = "0a63db1e-early", "5f9ed5fc-late"
-HEAVY = {"prefect", "lancedb", "networkx", "matplotlib", "torch"}
 STOP_SECONDS = 10.0
 QUESTIONS_MORE = 57
 """With the three usual ones three batches: Ctrl-C comes when the first is kept."""
@@ -32,7 +32,6 @@ QUESTIONS_MORE = 57
 def call(home, monkeypatch, capsys, tmp_path):
     """Run `evaluate` in this process, in a home without any corpus; return what it wrote to either stream."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
 
     def run(*arguments, code=0):
         assert main(["evaluate", *map(str, arguments)]) == code
@@ -92,18 +91,9 @@ def test_what_cannot_be_measured_is_refused_before_prefect_starts(call, benchmar
     assert not words.out and words.err.startswith("flowreader: ") and value in words.err
 
 
-def test_a_refusal_loads_nothing_heavy(home, tmp_path):
-    called = "code = main(['evaluate', 'retrieval', sys.argv[1]])"
-    program = f"import sys\nfrom flows.cli.main import main\n{called}\nprint(code, {HEAVY} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "2 set()" and "questions.jsonl" in done.stderr
-
-
-def test_looking_at_what_was_measured_loads_nothing_heavy(home, kept):
-    program = f"import sys\nfrom flows.cli.main import main\nmain(sys.argv[1:])\nprint({HEAVY} & set(sys.modules))"
-    for arguments in (["list"], ["show", EARLY]):
-        done = subprocess.run([sys.executable, "-c", program, "evaluate", *arguments], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == "set()"
+def test_a_refusal_and_looking_at_what_was_measured_load_nothing_heavy(home, kept, tmp_path):
+    assert heavy_loaded_by("evaluate", "retrieval", tmp_path, code=2) == "[]"
+    assert heavy_loaded_by("evaluate", "list") == heavy_loaded_by("evaluate", "show", EARLY) == "[]"
 
 
 def test_where_nothing_was_measured_the_first_step_is_named(call):
@@ -135,16 +125,6 @@ def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictur
     assert printed["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == printed["figures"][0]
     page = call("show", LATE[:6], "--markdown").out
     assert page.startswith("# Evaluation of retrieval: reports\n") and "| recall@5 (%) | 75.0 (75.0-75.0)" in page
-
-
-def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):
-    printed = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
-    (change,) = printed["changes"]
-    assert (change["before"], change["after"], change["difference"], change["beyond_luck"]) == (0.5, 0.75, 0.25, True)
-    assert printed["differs"] == [{"name": "routing.demand", "before": "6.0", "after": "7.0"}]
-    shown = call("compare", EARLY[:8], LATE[:8]).out
-    assert "more than luck" in shown and "routing.demand: 6.0 -> 7.0" in shown and "+25.0" in shown
-    assert "1 of 1 metrics are the same" in call("compare", LATE[:8], LATE[:8]).out
 
 
 def asked_so_far():

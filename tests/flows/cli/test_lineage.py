@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from tasks.lineage.records import PagesRead, RunKind
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import COAST, answers_to
-from tests.flows.cli.test_cli import HEAVY, LIGHT
+from tests.flows.cli.test_cli import heavy_loaded_by
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step, walked
 from tests.program import terminal
 from tests.storage import worlds
@@ -169,6 +167,4 @@ def test_what_names_nothing_exits_with_2_and_lists_what_there_is(call, asked):
 
 def test_a_walk_loads_neither_prefect_nor_a_model_nor_the_graph(asked_home, asked, monkeypatch):
     monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
-    program = LIGHT.format(arguments=["lineage", asked.answer_id, "--corpus", "small"], heavy=HEAVY)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert heavy_loaded_by("lineage", asked.answer_id, "--corpus", "small") == "[]"

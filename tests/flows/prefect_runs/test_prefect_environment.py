@@ -5,14 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
-import urllib.request
 
 import pytest
 
 from deployments.children import descendants
 from flows.display.output import INTERRUPT_EXIT
 from flows.prefect_runs.interruption import ended, ending_in_order
-from flows.prefect_runs.server import prefect_server, server_is_configured
+from flows.prefect_runs.server import answers, prefect_server, server_is_configured
 from storage.errors import ExpectedError
 from tasks.models import process
 from tasks.progress import StoppedError, report, stop_requested
@@ -30,38 +29,23 @@ with prefect_server() as wait_until_ready:
 """
 
 
-def answers(url):
-    try:
-        with urllib.request.urlopen(url + "/health", timeout=2) as reply:
-            return reply.status == 200
-    except OSError:
-        return False
-
-
 def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documents_and_dies_with_a_killed_parent(home, tmp_path):
     give_prefect_data(home)
     for name in ("ctypes.py", "socket.py", "flows.py"):
         (tmp_path / name).write_text("raise SystemExit('a document was run')")
     with subprocess.Popen([sys.executable, "-P", "-c", PROGRAM], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
         url = parent.stdout.readline().strip()
-        assert answers(url)
+        assert answers(url, seconds=2)
         listening = listening_addresses({parent.pid, *descendants(parent.pid)})
         assert listening == {("127.0.0.1", int(url.split(":")[2].partition("/")[0]))}
         parent.send_signal(signal.SIGKILL)
-    wait_until(lambda: not answers(url), 5)
+    wait_until(lambda: not answers(url, seconds=2), 5)
 
 
 def test_a_configured_server_is_used_and_none_is_started(home, monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
     with prefect_server():
         assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:1/api"
-
-
-def test_a_configured_server_that_does_not_answer_is_named_with_the_remedy(home):
-    code = "from flows.prefect_runs.server import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
-    environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:1/api"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
-    assert "the Prefect server at http://127.0.0.1:1/api does not answer; start it, or unset PREFECT_API_URL" in done.stderr
 
 
 def test_a_profile_counts_as_configuration(home, monkeypatch):
@@ -144,29 +128,27 @@ def test_the_first_signal_asks_every_step_to_stop(monkeypatch):
         assert not stop_requested()
 
 
+def ended_by(*lines):
+    """Run a program that ends in order by signals; return what became of it."""
+    head = ("import os, signal, time", "from flows.prefect_runs import interruption", "from tasks.progress import stop_requested")
+    return subprocess.run([sys.executable, "-c", "\n".join([*head, *lines])], timeout=30, capture_output=True, text=True)
+
+
+ORDERLY = "with interruption.ending_in_order():"
+CTRL_C, WAIT = "    os.kill(os.getpid(), signal.SIGINT)", "    time.sleep(60)"
+
+
 def test_the_second_signal_ends_at_once():
-    program = (
-        "import os, signal, time\nfrom flows.prefect_runs.interruption import ending_in_order\n"
-        "with ending_in_order():\n    for _ in range(2): os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", program], timeout=30).returncode == INTERRUPT_EXIT
+    assert ended_by(ORDERLY, CTRL_C, CTRL_C, WAIT).returncode == INTERRUPT_EXIT
 
 
 def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
-    program = (
-        "import os, signal, time\nfrom flows.prefect_runs import interruption\ninterruption.PATIENCE_SECONDS = 0.2\n"
-        "with interruption.ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], timeout=30, capture_output=True, text=True)
+    done = ended_by("interruption.PATIENCE_SECONDS = 0.2", ORDERLY, CTRL_C, WAIT)
     assert done.returncode == INTERRUPT_EXIT and "what is finished stays, and the same command goes on" in done.stderr
 
 
 def test_a_signal_that_is_ignored_stays_ignored():
-    program = (
-        "import os, signal\nfrom flows.prefect_runs.interruption import ending_in_order\n"
-        "from tasks.progress import stop_requested\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "with ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    assert not stop_requested()\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n    assert stop_requested()\n"
-    )
-    assert subprocess.run([sys.executable, "-c", program], timeout=30).returncode == 0
+    terminated = "    os.kill(os.getpid(), signal.SIGTERM)"
+    heard = (CTRL_C, "    assert not stop_requested()", terminated, "    assert stop_requested()")
+    done = ended_by("signal.signal(signal.SIGINT, signal.SIG_IGN)", ORDERLY, *heard)
+    assert done.returncode == 0, done.stderr

@@ -1,7 +1,7 @@
 """`agent` on worlds small enough to see: a query finds all of a kind, the context what goes on over the page."""
 
 from storage.records.answers import AnswerStatus, TraceKind
-from storage.records.documents import EdgeKind, Modality, NodeKind
+from storage.records.documents import EdgeKind, NodeKind
 from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
 from tests.library import alone, asked_by, kinds
 
@@ -72,8 +72,6 @@ def test_its_way_is_told_step_by_step_and_counted(context):
         *("keywords", "candidates", "score", "search", "query", "context", "take-kept", "fetch", "read", "synthesize", "record")
     ]
     assert kinds(answer) == ["search", *["query"] * 3, *["context"] * 3, "read"]
-    assert [step.number for step in answer.trace] == list(range(1, 9))
-    assert all(need < step.number for step in answer.trace for need in step.needs)
     assert answer.usage.counts["queries"] == 3 and answer.usage.counts["pages kept"] == len(answer.evidence_pages)
     ranked = [page.page for page in answer.pages]
     assert len(ranked) == len(set(ranked)) == 21 and set(ranked[: len(answer.evidence_pages)]) == pages(answer.evidence_pages)
@@ -96,13 +94,6 @@ def test_a_query_that_the_language_does_not_have_finds_nothing_and_says_why(cont
     answer = told(context, f"List all {'x' * 400} in the charts", alone("report"))
     refused = [step for step in answer.trace if step.kind is TraceKind.QUERY]
     assert len(refused) == 3 and all(not step.nodes and "400, but must be 1 to 300" in step.found for step in refused)
-
-
-def test_nothing_outside_the_limits_is_kept(context):
-    answer = told(context, LISTED, alone("report", first_page=3, last_page=9))
-    assert pages(answer.evidence_pages) <= set(range(3, 10)) and pages(answer.evidence_pages) >= {4, 6, 8}
-    figures = told(context, LISTED, alone("report", modality=Modality.FIGURE))
-    assert pages(figures.evidence_pages) >= CHARTS and pages(figures.evidence_pages) <= CHARTS | {21}
 
 
 def test_of_a_large_corpus_the_best_documents_are_searched_whole(context):

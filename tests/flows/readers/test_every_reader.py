@@ -74,6 +74,7 @@ def plain(locations):
 def test_the_same_question_has_the_same_answer_whose_evidence_ranks_first_and_no_page_twice(plain, reader):
     answer, again = (answer_at(plain, QUESTION, reader=reader) for _ in range(2))
     assert (answer.trace, answer.pages, answer.citations) == (again.trace, again.pages, again.citations)
+    assert [step.number for step in answer.trace] == list(range(1, len(answer.trace) + 1))
     ranked = [page.page for page in answer.pages]
     assert len(ranked) == len(set(ranked)) == 9
     assert max(map(ranked.index, {place.page for place in answer.evidence_pages})) < len(looked_at(answer))

@@ -6,7 +6,6 @@ import io
 import json
 import re
 import shlex
-import shutil
 import subprocess
 
 import httpx
@@ -20,8 +19,7 @@ from flows.service.app import web_app
 from storage.locations import corpus_location, uploads_folder
 from storage.lock import locked
 from tasks.models.process import ROOT
-from tests.flows.service.test_app import ASK, WEIGHT, client, error, intake
-from tests.flows.service.test_stream import served
+from tests.flows.service.worlds import ASK, ASKED, client, error, intake
 from tests.program import flowreader
 from tests.session_server import session_server
 from tests.waiting import files_below, wait_until
@@ -30,25 +28,8 @@ API = "/api/v1/corpora/small"
 ENDED = ("done", "failed", "stopped")
 
 
-@pytest.fixture(scope="module")
-def home(library, tmp_path_factory):
-    """A home with the corpus `small`, for the module."""
-    with pytest.MonkeyPatch.context() as environment:
-        home = shutil.copytree(library, tmp_path_factory.mktemp("api") / "home")
-        environment.setenv("FLOWREADER_HOME", str(home))
-        environment.setenv("PREFECT_API_URL", session_server())
-        yield home
-
-
-@pytest.fixture(scope="module")
-def service(home):
-    """The address of a service on a real socket."""
-    with served() as (address, _intake):
-        yield address
-
-
 @pytest.fixture
-def door(home):
+def door(service_home):
     with client() as door:
         yield door
 
@@ -59,11 +40,13 @@ def curl_lines():
 
 
 @pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.torture)])
-def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(service, home, tmp_path, monkeypatch, here):
+def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_removal(
+    service, service_home, tmp_path, monkeypatch, here
+):
     """In this process all that an ingest loads is loaded once for all tests; a child of the service takes half a minute."""
 
     async def read_here(paths, corpus):
-        done = await asyncio.to_thread(flowreader, "ingest", *paths, "--corpus", corpus, "--json", home=home, check=0)
+        done = await asyncio.to_thread(flowreader, "ingest", *paths, "--corpus", corpus, "--json", home=service_home, check=0)
         return json.loads(done.stdout)
 
     if here:
@@ -125,7 +108,7 @@ def test_what_is_there_is_shown_as_the_commands_show_it(door):
 
 
 def test_an_answer_is_found_again_with_report_and_lineage(door):
-    (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
+    (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     listed = door.get(f"{API}/answers?limit=1").json()["answers"]
     assert [each["answer_id"] for each in listed] == [answer["answer_id"]]
     one = f"{API}/answers/{answer['answer_id'][:16]}"
@@ -138,7 +121,7 @@ def test_an_answer_is_found_again_with_report_and_lineage(door):
 
 
 def test_the_shorter_address_answers_alike(door):
-    (answer,), (same,) = (door.post(path, **WEIGHT).json()["answers"] for path in (ASK, "/ask"))
+    (answer,), (same,) = (door.post(path, json=ASKED).json()["answers"] for path in (ASK, "/ask"))
     assert same["citations"] == answer["citations"] and same["cached"]
     assert [error(door.post(path, json={"questions": []}), 400) for path in (ASK, "/ask")][1:] == [
         error(door.post(ASK, json={"questions": []}), 400)
@@ -171,13 +154,13 @@ def test_the_shorter_address_answers_alike(door):
         ("PUT", "/api/v1/corpora/.x/uploads/a.txt", 400, ".x", "letters"),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_in_words(door, home, method, path, status, value, remedy):
+def test_what_is_asked_wrongly_is_refused_in_words(door, service_home, method, path, status, value, remedy):
     said = error(door.request(method, path), status)
     assert said["value"] == value and remedy in said["remedy"] + said["what"], said
-    assert not any((home / "uploads").glob("*x*"))
+    assert not any((service_home / "uploads").glob("*x*"))
 
 
-def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, home, monkeypatch):
+def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, service_home, monkeypatch):
     given = {"paths": ["/etc/hostname"]}
     refused = error(door.post(f"{API}/ingests", json=given), 403)
     assert "only read for who brings a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
@@ -199,15 +182,15 @@ def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, home, 
         known.post(f"{API}/ingests", json=given)
 
 
-def test_an_upload_that_no_document_comes_of_is_gone(door, home, monkeypatch):
+def test_an_upload_that_no_document_comes_of_is_gone(door, service_home, monkeypatch):
     async def read(paths, corpus):
         await asyncio.sleep(3600)
 
     monkeypatch.setattr("flows.service.ingests.ingested", read)
     begun = [door.put(f"{API}/uploads/a.txt", content=b"a").json()["id"] for _ in range(2)]
-    assert [path.name for path in files_below(home / "uploads")] == ["a.txt"]
+    assert [path.name for path in files_below(service_home / "uploads")] == ["a.txt"]
     assert [door.delete(f"{API}/ingests/{each}").json()["state"] for each in begun] == ["stopped"] * 2
-    assert not files_below(home / "uploads")
+    assert not files_below(service_home / "uploads")
 
 
 def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, monkeypatch):

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import Abort, PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
@@ -20,31 +19,12 @@ from flows.ask import ask
 from flows.ask_deployed import ask_pages, asked_here, still_shown
 from flows.display.output import RefusedError
 from flows.service.app import web_app
-from flows.service.intake import AT_A_TIME, Intake
-from flows.service.runs_here import RunsHere
+from flows.service.intake import AT_A_TIME, Intake, Unmade
 from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
 from tasks.watching.json_log import logging_to
+from tests.flows.service.worlds import ASK, ASKED, client, error, intake
 from tests.hung_corpus import HungCorpus
-
-ASK = "/api/v1/ask"
-
-
-def intake(room=4, api="http://127.0.0.1:1/api"):
-    """The service where Prefect's server is gone, or at another address."""
-    # Prefect's own transport would try for a second and a half to reach a server that is gone.
-    prefect = PrefectClient(api, httpx_settings={"transport": httpx.AsyncHTTPTransport()})
-    return Intake(RunsHere(prefect, "here"), uuid4(), room)
-
-
-def client(*, room=4, token="", host="127.0.0.1:4280"):
-    return TestClient(web_app(intake(room), token=token), base_url=f"http://{host}")
-
-
-def error(reply, status):
-    assert reply.status_code == status, reply.text
-    return reply.json()["error"]
-
 
 WAYS = (ASK, "/ask/stream")
 QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
@@ -73,12 +53,9 @@ def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_p
     assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason", "requests"}
 
 
-WEIGHT = {"json": {"questions": ["What is the weight of an MT-3 without its base?"], "corpus": "small"}}
-
-
 def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_note(own_home, capsys):
     door = client()
-    (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
+    (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     assert answer["status"] == "evidence"
     assert "server at http://127.0.0.1:1/api/ took no run (ConnectError)" in answer["notes"][-1]
     assert answer["notes"][-1] in capsys.readouterr().out and door.get("/health").json()["waiting"] == 0
@@ -89,7 +66,7 @@ def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(own_home,
     monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as hung:
         door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
-        (answer,) = door.post(ASK, **WEIGHT).json()["answers"]
+        (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     assert "did not let its run begin" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
@@ -98,8 +75,8 @@ def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(own_ho
     with socket.create_server(("127.0.0.1", 0)) as hung:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", f"http://127.0.0.1:{hung.getsockname()[1]}/v1")
         began = time.monotonic()
-        (answer,) = client().post(ASK, json=WEIGHT["json"] | by_model).json()["answers"]
-        said = error(client().post(ASK, json=WEIGHT["json"] | by_model | {"require_model": True}), 503)
+        (answer,) = client().post(ASK, json=ASKED | by_model).json()["answers"]
+        said = error(client().post(ASK, json=ASKED | by_model | {"require_model": True}), 503)
         assert time.monotonic() - began < 2 * (1 + 5)
     assert answer["status"] == "evidence" and "because the model could not be asked: no chat server" in answer["notes"][0]
     assert "did not list its models" in said["what"]
@@ -108,7 +85,7 @@ def test_a_model_that_hangs_keeps_a_question_waiting_for_its_seconds_only(own_ho
 def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(own_home):
     async def world():
         service, heard = intake(), []
-        request = AskRequest.model_validate(WEIGHT["json"])
+        request = AskRequest.model_validate(ASKED)
         with subscribed(heard.append):
             leaving = asyncio.create_task(service.ask(request))
             await asyncio.sleep(0)
@@ -133,13 +110,35 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
 def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(own_home):
     async def world():
         service = intake()
-        asking = asyncio.create_task(service.ask(AskRequest.model_validate(WEIGHT["json"])))
+        asking = asyncio.create_task(service.ask(AskRequest.model_validate(ASKED)))
         await asyncio.sleep(0)
         for task in service.runs.tasks:
             task.cancel()
         with pytest.raises(RefusedError, match="the service ends"):
             await asyncio.wait_for(asking, 30)
 
+    asyncio.run(world())
+
+
+def test_answers_in_a_row_have_the_page_of_their_corpus_renewed_once(home, monkeypatch):
+    made = []
+
+    async def page_of(one):
+        made.append(getattr(one, "name", one))
+
+    async def world():
+        service = intake()
+        monkeypatch.setattr(service, "_make_pages", page_of)
+        service.unmade.extend(Unmade("small", name, [], None) for name in ("How deep?", "How high?"))
+        service.answered.set()
+        making = asyncio.create_task(service.make_pages())
+        while len(made) < 3:
+            await asyncio.sleep(0.01)
+        making.cancel()
+        assert made == ["How deep?", "How high?", "small"] and not service.unmade
+
+    monkeypatch.setattr("flows.service.intake.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("flows.service.intake.renew_corpus_page", page_of)
     asyncio.run(world())
 
 
@@ -155,7 +154,7 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
     monkeypatch.setattr(service.runs, "settle", lambda *ended: settled.append(ended))
 
     async def world():
-        (answer,) = await service.ask(AskRequest.model_validate(WEIGHT["json"]))
+        (answer,) = await service.ask(AskRequest.model_validate(ASKED))
         assert "did not let its run begin" in answer["notes"][-1] and not settled and len(service.unmade) == 1
         made.set()
         while service.runs.tasks:
@@ -221,7 +220,7 @@ def test_what_the_server_refuses_for_good_is_not_sent_again(own_home, monkeypatc
 
     service = intake()
     monkeypatch.setattr(service.runs, "created", create)
-    (answer,) = asyncio.run(service.ask(AskRequest.model_validate(WEIGHT["json"])))
+    (answer,) = asyncio.run(service.ask(AskRequest.model_validate(ASKED)))
     assert sent == [1] and "took no run (PrefectHTTPStatusError)" in answer["notes"][-1]
 
 

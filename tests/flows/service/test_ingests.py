@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deployments.children import children_of
 from flows.display.output import CommandError, RefusedError
 from flows.service import ingests
 from flows.service.ingests import Ingest, Ingests, State, ingested
@@ -254,10 +255,6 @@ def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monk
 
 
 SERVICE = "import asyncio, sys; from flows.service.ingests import ingested; asyncio.run(ingested(sys.argv[1:], 'far'))"
-
-
-def children_of(pid):
-    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
 
 
 def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_where_that_is_killed(home, monkeypatch):

@@ -14,11 +14,10 @@ from flows.ask_deployed import AwaitedRequest, answers_of, asked_here
 from flows.service import resident
 from flows.service.resident import PromptHead
 from tasks.asking.request import AskRequest
-from tests.flows.service.test_app import ASK, WEIGHT, client, error
-from tests.flows.service.test_stream import model_reads, served, weighed
+from tests.flows.service.worlds import ASK, ASKED, client, error, model_reads, served, weighed
 from tests.waiting import wait_until
 
-REQUEST = AskRequest(**WEIGHT["json"])
+REQUEST = AskRequest(**ASKED)
 
 
 pytestmark = pytest.mark.usefixtures("own_home")

@@ -22,12 +22,11 @@ from flows.cli.mcp_command import answered
 from flows.service import mcp_tools
 from flows.service.app import web_app
 from flows.service.mcp_tools import Tools
-from tests.flows.service.test_app import WEIGHT, error, intake
-from tests.flows.service.test_stream import served
+from tests.flows.service.worlds import ASKED, error, intake, served
 from tests.program import flowreader
 
 READING = ["ask", "get_answer", "get_outline", "get_page", "list_corpora", "list_documents", "search"]
-QUESTION = WEIGHT["json"]["questions"][0]
+QUESTION = ASKED["questions"][0]
 
 
 @pytest.fixture(autouse=True)

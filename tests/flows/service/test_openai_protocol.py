@@ -1,7 +1,6 @@
 """`/v1` asked by OpenAI's own client over a socket: corpora as models, answers with their sources, refusals in its words."""
 
 import json
-import shutil
 import textwrap
 from html import escape
 
@@ -15,19 +14,9 @@ from flows.service import news
 from flows.service.openai_protocol import as_text
 from tasks.models.process import ROOT
 from tests.asking_worlds import COAST, WEIGHT
-from tests.flows.service.test_app import client, error
-from tests.flows.service.test_stream import FACT, model_reads, served, unproven, weighed
+from tests.flows.service.worlds import FACT, client, error, model_reads, unproven, weighed
 
 ASKED = [{"role": "user", "content": WEIGHT}]
-
-
-@pytest.fixture(scope="module")
-def service(library, tmp_path_factory):
-    """The address of a service with the corpus `small`."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path_factory.mktemp("service") / "home")))
-        with served() as (address, _intake):
-            yield address
 
 
 @pytest.fixture
@@ -113,7 +102,7 @@ def test_what_nothing_proves_is_not_streamed(official, monkeypatch):
     with model_reads(monkeypatch, unproven):
         pieces = official.chat.completions.create(model="small", messages=ASKED, stream=True, extra_body={"flowreader": how})
         streamed = "".join(piece.choices[0].delta.content or "" for piece in pieces)
-    assert "99" not in streamed and FACT in streamed
+    assert "99 tonnes" not in streamed and FACT in streamed
 
 
 def test_only_the_last_message_of_the_user_is_asked_and_what_changes_nothing_is_named(official):

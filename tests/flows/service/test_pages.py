@@ -7,7 +7,7 @@ import pytest
 
 from storage.locations import corpus_location
 from tests.asking_worlds import WEIGHT
-from tests.flows.service.test_app import client, error
+from tests.flows.service.worlds import client, error
 from tests.storage.worlds import graph, record, writing
 
 HERE = "127.0.0.1:4280"
@@ -15,14 +15,8 @@ FORM = {"Origin": f"http://{HERE}"}
 ASKED = {"corpus": "small", "question": WEIGHT, "reader": "top-k"}
 
 
-@pytest.fixture(scope="module")
-def home_of_module(library, tmp_path_factory):
-    return shutil.copytree(library, tmp_path_factory.mktemp("pages") / "home")
-
-
 @pytest.fixture
-def door(home_of_module, monkeypatch):
-    monkeypatch.setenv("FLOWREADER_HOME", str(home_of_module))
+def door(in_asked_home):
     return client(host=HERE)
 
 
@@ -74,8 +68,8 @@ def corpus_of(reply):
     return title
 
 
-def test_the_page_is_of_the_corpus_seen_last_else_default_else_the_largest(home_of_module, tmp_path, monkeypatch):
-    corpora = shutil.copytree(home_of_module, tmp_path / "home") / "corpora"
+def test_the_page_is_of_the_corpus_seen_last_else_default_else_the_largest(asked_home, tmp_path, monkeypatch):
+    corpora = shutil.copytree(asked_home, tmp_path / "home") / "corpora"
     monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "home"))
     (corpora / "broken").mkdir()
     (corpora / "broken" / "CURRENT").write_text("broken")
@@ -99,10 +93,10 @@ def test_no_other_file_is_served(home, path):
 
 
 @pytest.fixture(scope="module")
-def answered(home_of_module):
+def answered(asked_home):
     """The address of an answer's page."""
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("FLOWREADER_HOME", str(home_of_module))
+        environment.setenv("FLOWREADER_HOME", str(asked_home))
         return client(host=HERE).post("/", data=ASKED, headers=FORM, follow_redirects=False).headers["Location"]
 
 

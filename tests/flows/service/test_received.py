@@ -6,17 +6,16 @@ from types import SimpleNamespace
 import pytest
 
 from flows.display.output import CommandError, RefusedError
-from flows.service import tokens
-from flows.service.received import LARGEST_BODY
+from flows.service import received
+from flows.service.received import LARGEST_BODY, TokenCheck
 from flows.service.refusals import refusal_of
-from flows.service.tokens import TokenCheck
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.errors import RequestError
 from storage.lock import CorpusBusyError
 from storage.system import DiskFullError
 from tasks.events import QuestionRefused, RefusalReason, subscribed
 from tasks.watching.json_log import logging_to
-from tests.flows.service.test_app import ASK, client, error
+from tests.flows.service.worlds import ASK, client, error
 from tests.waiting import wait_until
 
 
@@ -57,9 +56,9 @@ def test_from_the_tenth_wrong_token_in_a_minute_on_an_address_waits_and_the_righ
 
 
 def test_wrong_tokens_are_forgotten_after_their_minute_and_only_so_many_addresses_are_remembered(monkeypatch):
-    monkeypatch.setattr(tokens, "MOST_ADDRESSES", 3)
+    monkeypatch.setattr(received, "MOST_ADDRESSES", 3)
     check, now = TokenCheck("sesame"), 0.0
-    monkeypatch.setattr(tokens, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(received, "time", SimpleNamespace(monotonic=lambda: now))
     assert [check.count_guess("a") for _ in range(3)] == [1, 2, 3]
     now = 61.0
     assert check.count_guess("a") == 1
@@ -68,7 +67,7 @@ def test_wrong_tokens_are_forgotten_after_their_minute_and_only_so_many_addresse
 
 
 def test_all_wrong_tokens_are_counted_and_told_in_one_line(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(tokens, "NEWS_SECONDS", 0.2)
+    monkeypatch.setattr(received, "NEWS_SECONDS", 0.2)
     happened, log = [], tmp_path / "log"
     with logging_to(str(log)), subscribed(happened.append), client(token="sesame") as door:
         for path in ("/", ASK, "/answers/0", "/v1/models"):

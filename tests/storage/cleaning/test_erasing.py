@@ -120,6 +120,7 @@ def erase_killed_at(location, moment):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.torture
 def test_a_kill_at_any_moment_leaves_every_answer_whole_and_the_next_removal_finishes(location):
     answers = numbered(2, "report", "paper")
     kept = keep(location, *answers)

@@ -170,6 +170,7 @@ def test_another_embedder_or_preset_is_refused(place, other, words):
         assert (corpus.messages, len(corpus.documents())) == ((), 1)
 
 
+@pytest.mark.torture
 def test_a_zombie_cannot_publish(place):
     with writing(place) as zombie:
         publish(zombie, REPORT)
@@ -223,6 +224,7 @@ with open_for_writing(corpus_in(Path(sys.argv[1])), embedder=EMBEDDER, wait_seco
 """
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("limit_bytes", [20_000, 400_000])
 def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_second_run_completes(place, tmp_path, limit_bytes):
     child = subprocess.run(

@@ -9,14 +9,12 @@ import pytest
 from storage.artifacts import hash_bytes
 from storage.catalog.current import PulledError, pulled_from, read_current, snapshot_numbers
 from storage.catalog.removals import noted_removals
-from storage.corpus import object_prefix
 from storage.corpus.doctor import examine
-from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.corpus.transfer import list_of
 from storage.errors import ExpectedError
 from storage.object_address import store_address
-from storage.object_client import StoreError
+from storage.object_client import ObjectPrefix, StoreError
 from tests.storage.transfer_worlds import add, body, objects, pulling, pushing, rewrite
 from tests.storage.worlds import corpus_in, exports, graph, record, writing
 from tests.torture.lab import CAMPAIGN
@@ -47,12 +45,15 @@ def test_what_is_pulled_is_what_was_pushed_and_again_moves_only_what_is_new(stor
     assert pushing(store, two, "copy").changed
 
 
-def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_reader_goes_on_with_the_snapshot_it_began_with_also_where_its_list_is_damaged(damaged, store, one, two):
     pushing(store, one)
     pulling(store)
     with open_for_reading(two) as snapshot:
         rewrite(one, "letter")
         pushing(store, one)
+        if damaged:
+            list_of(two, snapshot.number).write_bytes(b"{")
         pulling(store)
         assert len(exports(two)) == 2
         assert [document.title for document in snapshot.documents()] == ["report"]
@@ -61,19 +62,6 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
     pulling(store)
     assert snapshot_numbers(two) == [read_current(two).snapshot] and set(two.lance.rglob("*.lance")) < before
     assert exports(two) == exports(one)
-
-
-def test_a_pull_goes_well_where_the_list_of_an_older_snapshot_is_damaged(store, one, two):
-    pushing(store, one)
-    pulling(store)
-    with open_for_reading(two) as snapshot:
-        rewrite(one, "letter")
-        pushing(store, one)
-        list_of(two, snapshot.number).write_bytes(b"{")
-        pulling(store)
-        assert [document.title for document in snapshot.documents()] == ["report"]
-    pulling(store)
-    assert exports(two) == exports(one) and len(snapshot_numbers(two)) == 1
 
 
 STEPS = [25, pytest.param(1 if CAMPAIGN else 4, marks=pytest.mark.torture)]
@@ -97,6 +85,7 @@ def cuts(store, transfer, step):
         yield requests
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("step", STEPS)
 def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)
@@ -109,6 +98,7 @@ def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, s
     assert exports(two) == exports(one) != old
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("step", STEPS)
 def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)
@@ -162,7 +152,7 @@ def test_a_delete_that_is_refused_for_one_object_is_an_error(store, monkeypatch)
         def delete_objects(self, **_):
             return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
 
-    monkeypatch.setattr(object_prefix, "make_client", lambda _: Refusing())
+    monkeypatch.setattr("storage.object_client.make_client", lambda _: Refusing())
     with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a': .*\(AccessDenied\); .*to delete"):
         ObjectPrefix(store_address(store.address("kept"))).delete(["a"])
 

@@ -19,12 +19,12 @@ from tests.storage.worlds import corpus_in, exports
 
 def test_a_store_without_conditional_puts_is_refused_by_name(store, one):
     store.ignores_conditions = True
-    with pytest.raises(StoreError, match=r"kept/papers' knows no conditional puts \(If-None-Match, If-Match\).*; take a store"):
-        pushing(store, one)
-    store.serve_well(store.bucket)
-    store.refusals["kept/papers/CONDITIONAL-PUTS"] = "NotImplemented"
-    with pytest.raises(StoreError, match=r"\(NotImplemented\); take a store that knows conditional puts"):
-        pushing(store, one)
+    for refusals in ({}, {"kept/papers/CONDITIONAL-PUTS": "NotImplemented"}):
+        store.refusals = refusals
+        with pytest.raises(
+            StoreError, match=r"kept/papers.*\(NotImplemented\); take a store that knows conditional puts \(If-None"
+        ):
+            pushing(store, one)
     assert objects(store) <= {"CONDITIONAL-PUTS"}
 
 
@@ -62,7 +62,7 @@ def test_an_object_that_is_altered_or_gone_is_named(store, one, two):
     with pytest.raises(StoreError, match=rf"cannot read '.*{name}': it does not match its hash"):
         pulling(store)
     store.delete(f"kept/papers/{name}")
-    with pytest.raises(ExpectedError, match=rf"{name}' is missing; push the corpus to another prefix"):
+    with pytest.raises(ExpectedError, match=rf"{name}': .* does not exist .*; push the corpus to another prefix"):
         pulling(store)
     with pytest.raises(UnknownCorpusError):
         exports(two)

@@ -9,8 +9,17 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms import links
 from tasks.algorithms.arrays import snap_fine
-from tasks.algorithms.evolution import Links, candidates_of, links_after, lite_round, not_evolved
-from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
+from tasks.algorithms.links import (
+    Links,
+    candidates_of,
+    links_after,
+    links_to_others,
+    lite_round,
+    nearest_neighbours,
+    neighbour_pairs,
+    not_evolved,
+    unite_pairs,
+)
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 
@@ -60,13 +69,6 @@ def test_blocks_and_groups_change_nothing(monkeypatch):
     assert np.array_equal(nearest_neighbours(vectors=vectors, limit=5)[0], expected)
 
 
-def test_no_rows_and_one_row_have_no_neighbours():
-    for count in (0, 1):
-        indices, cosines = nearest_neighbours(vectors=np.ones((count, 4), dtype=np.float32) / 2, limit=5)
-        assert indices.shape == cosines.shape == (count, 0)
-        assert neighbour_pairs(indices=indices, cosines=cosines).shape == (0, 2)
-
-
 def test_pairs_are_kept_once_and_only_above_a_cosine_of_zero():
     pairs = neighbour_pairs(indices=np.array([[1, 2], [0, 2], [1, 0]]), cosines=np.array([[0.9, 0.0], [0.9, 0.4], [0.4, -0.1]]))
     assert pairs.tolist() == [[0, 1], [1, 2]]
@@ -94,16 +96,6 @@ def slow_links(first, second, minimum, limit):
         if (best_second, best_first) == (j, i) and weight > 0 and weight >= minimum:
             links.append((i, j, weight))
     return sorted(links, key=lambda link: (-link[2], link[0]))[:limit]
-
-
-def test_links_worked_by_hand():
-    first = np.array([[1, 0], [0, 1]], dtype=np.float32)
-    second = np.array([[0.8, 0.6], [0.6, 0.8], [0.96, 0.28]], dtype=np.float32)
-    # 0 of first is nearest to 2 (0.96) and the other way round; 1 to 1 (0.8); row 0 of second is nobody's nearest.
-    assert mutual_links(first=first, second=second, minimum=0.5, limit=8) == [(0, 2, 0.96), (1, 1, 0.8)]
-    assert mutual_links(first=first, second=second, minimum=0.9, limit=8) == [(0, 2, 0.96)]
-    assert mutual_links(first=first, second=second, minimum=0.5, limit=1) == [(0, 2, 0.96)]
-    assert mutual_links(first=first, second=second, minimum=0.5, limit=0) == []
 
 
 @given(vector_sets, vector_sets, st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 4))
@@ -212,16 +204,6 @@ def evolve(vectors, rounds, neighbours):
     for number in range(1, rounds + 1):
         evolved = lite_round(before=evolved, number=number, neighbours=neighbours)
     return evolved
-
-
-def test_one_round_worked_by_hand():
-    # cos(0, 1) = 0.8, cos(1, 2) = 0.6, cos(0, 2) = 0; with one neighbour: 0 and 1 take each other, 2 takes 1.
-    vectors = np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32)
-    evolved = evolve(vectors, 1, 1)
-    sums = np.array([[1 + 0.64, 0.48], [0.8 + 0.8, 0.6], [0.48, 1 + 0.36]])
-    assert np.allclose(evolved.vectors, sums / np.linalg.norm(sums, axis=1, keepdims=True), atol=1e-6)
-    assert evolved.pairs.tolist() == [[0, 1], [1, 2]]
-    assert evolved.rounds.tolist() == [1, 1]
 
 
 # One round: in later ones a cosine may tie up to the last bit of the reference's own sums.

@@ -171,9 +171,3 @@ def test_a_single_dissenter_among_many_weighs_little_and_what_was_not_compared_n
     assert agreement(sizes=[1, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == 0.0
     assert agreement(sizes=[1, 1, 1], compared=[(0, 1), (0, 2)], contradicting=[(0, 2)]) == 0.5
     assert agreement(sizes=[1, 1], compared=[], contradicting=[]) == agreement(sizes=[], compared=[], contradicting=[]) == 1.0
-
-
-@given(st.lists(st.integers(1, 5), max_size=6), st.integers(0, 20), st.integers(0, 20))
-def test_an_agreement_is_a_share(sizes, asked, against):
-    compared = pairs_to_compare(len(sizes), limit=asked)
-    assert 0.0 <= agreement(sizes=sizes, compared=compared, contradicting=compared[:against]) <= 1.0

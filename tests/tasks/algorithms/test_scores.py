@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import best_of_pages
-from tasks.algorithms.rank_fusion import fuse_rankings
+from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardised, with_second_opinion
 from tasks.algorithms.scores import (
     EPSILON,
-    blended_relevance,
     combined_score,
     dense_relevance,
     min_max,
@@ -23,11 +22,9 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
-from tasks.algorithms.second_opinion import best_pages, standardised, with_second_opinion
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), elements=st.integers(-3, 3))).map(unit_or_zero)
-shares = st.floats(0, 1)
 
 
 def test_relevance_and_scores_worked_by_hand():
@@ -35,8 +32,6 @@ def test_relevance_and_scores_worked_by_hand():
     assert np.allclose(dense_relevance(query=vectors[1], vectors=vectors), [0.6, 1, 0, 0], atol=1e-6)
     assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
     assert min_max(np.full(3, 7.5)).tolist() == [0.0, 0.0, 0.0] and min_max(np.zeros(0)).tolist() == []
-    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
-    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
     assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
     parts = {"relevance": np.array([0.8, 0.0]), "propagated": np.array([0.4, 1.0]), "diffused": np.array([0.5, 0.0])}
     assert np.allclose(combined_score(**parts, weights=np.array([0.5, 0.3, 0.2])), [0.62, 0.3], rtol=1e-15)
@@ -56,23 +51,6 @@ def test_a_nodes_dense_relevance_does_not_depend_on_the_other_nodes(seed, count)
     vectors = unit_or_zero(np.random.default_rng(seed).normal(size=(count, 384)))
     whole = dense_relevance(query=vectors[0], vectors=vectors)
     assert whole[count // 2 :].tolist() == dense_relevance(query=vectors[0], vectors=vectors[count // 2 :]).tolist()
-
-
-@given(arrays(np.float64, st.integers(2, 9), elements=st.floats(0, 1e6)))
-def test_min_max_keeps_the_order_and_spans_zero_to_one(scores):
-    scaled = min_max(scores)
-    assert (np.diff(scaled[np.argsort(scores, kind="stable")]) >= 0).all()
-    assert scaled.min() == 0.0
-    assert scaled.max() == float(scores.min() < scores.max())
-
-
-@given(arrays(np.float64, (2, 5), elements=shares), shares)
-def test_a_blend_lies_between_its_parts(parts, blend):
-    blended = blended_relevance(dense=parts[0], lexical=parts[1], blend=blend)
-    assert (blended >= parts.min(axis=0) - 1e-15).all()
-    assert (blended <= parts.max(axis=0) + 1e-15).all()
-    assert blended_relevance(dense=parts[0], lexical=parts[1], blend=0.0).tolist() == parts[0].tolist()
-    assert blended_relevance(dense=parts[0], lexical=parts[1], blend=1.0).tolist() == parts[1].tolist()
 
 
 NO_ARCS = {"tails": np.zeros(0, dtype=np.int64), "heads": np.zeros(0, dtype=np.int64), "weights": np.zeros(0)}
@@ -112,26 +90,6 @@ def one_step(graph, scores, anchor, keep_unreached):
 def test_a_weight_is_greatest_at_a_moderate_cosine_and_vanishes_at_both_ends():
     cosines = np.array([-0.5, 0.0, 0.6, math.sqrt(0.5), 0.8, 1.0, 1.0000001])
     assert np.allclose(propagation_weights(cosines), [0, 0, 0.48, 0.5, 0.48, 0, 0], atol=1e-15)
-
-
-@given(arrays(np.float64, 9, elements=st.floats(-1.1, 1.1)))
-def test_a_weight_lies_between_zero_and_a_half(cosines):
-    weights = propagation_weights(cosines)
-    assert ((weights >= 0) & (weights <= 0.5 + 1e-15)).all()
-    assert (weights[cosines <= 0] == 0).all()
-
-
-def test_propagation_worked_by_hand():
-    # 0 -> 1 (0.3), 2 -> 1 (0.1), 1 -> 2 (0.5); node 0 has no predecessor. With a half each:
-    # phi_0 = 0.4; phi_1 = 0.1 + (3 phi_0 + phi_2) / 8; phi_2 = phi_1 / 2; so phi_1 (1 - 1/16) = 0.25.
-    arcs = {"tails": np.array([0, 2, 1]), "heads": np.array([1, 1, 2]), "weights": np.array([0.3, 0.1, 0.5])}
-    relevance = np.array([0.8, 0.2, 0.0])
-    scores = propagate(relevance=relevance, **arcs, anchor=0.5, **STEPS, keep_unreached=False)
-    assert np.allclose(scores, [0.4, 4 / 15, 2 / 15], atol=1e-9)
-    # Where node 0 keeps its 0.8: phi_1 (1 - 1/16) = 0.4.
-    scores = propagate(relevance=relevance, **arcs, anchor=0.5, **STEPS, keep_unreached=True)
-    assert np.allclose(scores, [0.8, 32 / 75, 16 / 75], atol=1e-9)
-    assert relevance.tolist() == [0.8, 0.2, 0.0]
 
 
 @given(graphs(), anchors, st.booleans())
@@ -195,21 +153,6 @@ def test_pagerank_equals_networkx(graph):
     assert np.allclose(personalized_pagerank(**graph, **WALK), reference(graph, **WALK), rtol=0, atol=1e-9)
 
 
-def test_pagerank_worked_by_hand():
-    # 0 -> 1 with weight 3, 0 -> 2 with 1, and from both back to the seed 0, for no arc leads on; no walk leads to 3.
-    # So x_1 + x_2 = 0.85 x_0, and all of it is 1: x_0 = 1 / 1.85.
-    ranks = personalized_pagerank(
-        nodes=4,
-        tails=np.array([0, 0]),
-        heads=np.array([1, 2]),
-        weights=np.array([3.0, 1.0]),
-        seeds=np.array([0]),
-        seed_weights=np.array([0.7]),
-        **WALK,
-    )
-    assert np.allclose(ranks, [1 / 1.85, 0.75 * 0.85 / 1.85, 0.25 * 0.85 / 1.85, 0], atol=1e-9)
-
-
 @given(walks())
 def test_parallel_arcs_add_up_and_only_the_ratio_of_weights_matters(graph):
     doubled = {part: np.concatenate([graph[part]] * 2) for part in ("tails", "heads", "weights")}
@@ -223,16 +166,6 @@ def test_without_seeds_nodes_or_arcs_the_result_is_defined():
     assert personalized_pagerank(nodes=0, **NO_ARCS, **none, **WALK).tolist() == []
     assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.zeros(1), **WALK).tolist() == [0.0, 0.0]
     assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.ones(1), **WALK).tolist() == [0.0, 1.0]
-
-
-@given(arrays(np.float64, st.integers(0, 6), elements=st.floats(0, 1)))
-def test_scaled_values_reach_one_unless_all_are_zero(values):
-    scaled = scaled_by_maximum(values)
-    assert scaled.max(initial=0.0) == float(values.any())
-    assert (np.diff(scaled[np.argsort(values)]) >= 0).all()
-
-
-PAPER = np.array([0.5, 0.3, 0.2])
 
 
 @given(arrays(np.float64, (3, 5), elements=st.floats(0, 1)), st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)))
@@ -283,12 +216,6 @@ def test_scores_stay_in_bounds_and_pages_without_an_opinion_in_their_order(score
 
 
 PAGE_KEYS = st.tuples(st.sampled_from("ab"), st.integers(1, 4))
-
-
-def test_two_rankings_worked_by_hand():
-    fused = fuse_rankings([[("a", 1), ("a", 2)], [("a", 2), ("b", 1)], []])
-    assert list(fused) == [("a", 2), ("a", 1), ("b", 1)]
-    assert list(fused.values()) == pytest.approx([1 / 61 + 1 / 62, 1 / 61, 1 / 62])
 
 
 def test_equal_pages_go_by_document_and_number_and_a_page_counts_once_in_a_ranking():

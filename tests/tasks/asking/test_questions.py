@@ -32,33 +32,28 @@ from tests.storage import worlds
 WORLD = (TIDE,)
 
 
-@pytest.mark.parametrize("question", ["", "   \n", "?!", "…"])
-def test_a_question_without_a_word_is_refused(question):
-    with pytest.raises(QuestionError, match="holds no word; ask something"):
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [*((text, "holds no word; ask something") for text in ("", "   \n", "?!", "…")),
+     ("a" * 100_000, r"has 100,000 characters; ask in at most 10,000")],
+    ids=range(5),
+)  # fmt: skip
+def test_a_question_without_a_word_or_as_long_as_a_document_is_refused(question, says):
+    with pytest.raises(QuestionError, match=says):
         checked_questions([question])
-
-
-def test_a_question_as_long_as_a_document_is_refused_with_its_length():
-    with pytest.raises(QuestionError, match=r"has 100,000 characters; ask in at most 10,000"):
-        checked_questions(["a" * 100_000])
     assert len(checked_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
-
-
-@pytest.mark.parametrize("question", ["収益はいくらですか", "Какова выручка?", "πόσο κοστίζει;", "كم الإيرادات؟"])
-def test_a_question_in_another_script_is_a_question(question):
-    assert checked_questions([question]) == (question,)
 
 
 @pytest.mark.parametrize(
     ("question", "kept"),
-    [("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",) * 2, ("क्\u200dष",) * 2, ("co\u00adoperate", "cooperate")],
+    [
+        *((text, text) for text in ("収益はいくらですか", "Какова выручка?", "πόσο κοστίζει;", "كم الإيرادات؟", "क्\u200dष")),
+        ("co\u00adoperate", "cooperate"),
+        ("  what\nis \x1b[31mthis\ud800 ", "what is [31mthis?"),
+    ],
 )
-def test_words_of_other_scripts_are_not_torn(question, kept):
+def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys_and_words_of_other_scripts_are_not_torn(question, kept):
     assert checked_questions([question]) == (kept,)
-
-
-def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys():
-    assert checked_questions(["  what\nis \x1b[31mthis\ud800 "]) == ("what is [31mthis?",)
 
 
 @pytest.mark.parametrize(("pages", "range_"), [(None, (None, None)), ("3", (3, 3)), ("3-7", (3, 7)), (" 12 - 40 ", (12, 40))])
@@ -72,52 +67,45 @@ def test_what_is_no_page_range_is_refused(pages):
         page_range(pages)
 
 
-def test_a_batch_is_lines_or_json_lines(tmp_path):
-    path = tmp_path / "questions.txt"
-    path.write_text(
-        '\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n', "utf-8"
-    )
-    assert read_batch(str(path)) == ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?')
-
-
-def test_comments_and_empty_lines_of_a_batch_are_no_questions_and_are_counted_as_lines(tmp_path):
-    path = tmp_path / "questions.txt"
-    path.write_text('# of the report\n\nWhat is it?\n  # of the letter\n"# is a sign of what?"\nWho is #1?\n')
-    assert read_batch(str(path)) == ("What is it?", "# is a sign of what?", "Who is #1?")
-    path.write_text("# of the report\n\n???\n")
-    with pytest.raises(QuestionError, match=r"line 3 of .*holds no word"):
-        read_batch(str(path))
-    path.write_text("# nothing but this\n")
-    with pytest.raises(QuestionError, match="holds no question; write one a line"):
-        read_batch(str(path))
-
-
-def test_only_the_end_of_a_line_ends_a_question(tmp_path):
-    path = tmp_path / "questions.jsonl"
-    path.write_text('{"question": "What\u2028is it?"}\r\nWho\x0csaid so?\r\n', "utf-8", newline="")
-    assert read_batch(str(path)) == ("What is it?", "Who said so?")
+@pytest.mark.parametrize(
+    ("written", "questions"),
+    [
+        (
+            '\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n',
+            ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?'),
+        ),
+        (
+            '# of the report\n\nWhat is it?\n  # of the letter\n"# is a sign of what?"\nWho is #1?\n',
+            ("What is it?", "# is a sign of what?", "Who is #1?"),
+        ),
+        ('{"question": "What\u2028is it?"}\r\nWho\x0csaid so?\r\n', ("What is it?", "Who said so?")),
+    ],
+    ids=["lines and JSON Lines", "comments and empty lines", "only the end of a line ends a question"],
+)
+def test_a_batch_is_read_line_by_line(tmp_path, written, questions):
+    (tmp_path / "questions").write_text(written, "utf-8", newline="")
+    assert read_batch(str(tmp_path / "questions")) == questions
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"\n\n", "holds no question"),
+        (b"# nothing but this\n", "holds no question; write one a line"),
         (b'{"text": "x"}\n', 'line 1 of .*has no "question"'),
         (b"{question: broken}\n", "line 1 of .*is no JSON"),
         (b"fine?\n???\n", "line 2 of .*holds no word"),
+        (b"# of the report\n\n???\n", "line 3 of .*holds no word"),
         (b"\xff\xfe\x00", "is not UTF-8"),
+        (None, "No such file"),
     ],
 )
 def test_a_batch_that_cannot_be_used_names_its_line(tmp_path, content, says):
     path = tmp_path / "questions.txt"
-    path.write_bytes(content)
+    if content is not None:
+        path.write_bytes(content)
     with pytest.raises(QuestionError, match=says):
         read_batch(str(path))
-
-
-def test_a_batch_that_is_not_there_says_so(tmp_path):
-    with pytest.raises(QuestionError, match="No such file"):
-        read_batch(str(tmp_path / "absent.txt"))
 
 
 @pytest.fixture(scope="module")
@@ -153,22 +141,21 @@ def test_a_document_named_twice_is_asked_once(corpus):
     assert limited(corpus, documents=(one.name, one.id, one.id[:8])).documents == (one.id,)
 
 
-def test_the_nearest_name_is_suggested(corpus):
-    with pytest.raises(
-        UnknownDocumentError, match=r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"
-    ):
-        limited(corpus, documents=("raport.pdf",))
-
-
-def test_a_document_that_could_not_be_read_says_why(corpus):
-    with pytest.raises(QuestionError, match=r"'scan.pdf' cannot be asked, it is failed: it has no text; run OCR"):
-        limited(corpus, documents=("scan.pdf",))
-
-
-def test_the_longest_of_the_documents_asked_bounds_the_pages(corpus):
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        ({"documents": ("raport.pdf",)}, r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"),
+        ({"documents": ("scan.pdf",)}, r"'scan.pdf' cannot be asked, it is failed: it has no text; run OCR"),
+        (
+            {"documents": ("paper.pdf",), "pages": "3-700"},
+            "there is no page '3' in what is asked; the longest document has 2, write --pages 1-2",
+        ),
+    ],
+)
+def test_a_limit_that_leaves_nothing_to_ask_is_refused_with_the_remedy(corpus, limits, says):
+    with pytest.raises((QuestionError, UnknownDocumentError), match=says):
+        limited(corpus, **limits)
     assert limited(corpus, documents=("paper.pdf",), pages="2-700").last_page == 700
-    with pytest.raises(QuestionError, match="there is no page '3' in what is asked; the longest document has 2, write --pages 1-2"):
-        limited(corpus, documents=("paper.pdf",), pages="3-700")
 
 
 def test_a_corpus_of_which_nothing_can_be_read_says_where_to_look(tmp_path, home):
@@ -239,12 +226,6 @@ def test_a_question_is_understood_by_its_words_places_and_vector(context):
 
 def ended(purpose="worker", attempts=1, outcome=Outcome.OK, prompt_hash="h"):
     return ModelCall(purpose, "", "path 1", "m", prompt_hash, "", 7, 3, 0.5, 0.1, attempts, outcome, "")
-
-
-def test_the_defaults_are_21_calls_25_more_and_one_and_the_paper_asks_for_keywords_besides():
-    bounds = call_bounds(model_settings(), gated=True)
-    assert [bounds[stage] for stage in Stage] == [21, 25, 1] and sum(bounds.values()) == 47
-    assert [call_bounds(model_settings(keywords=True), gated=True)[stage] for stage in Stage] == [22, 25, 1]
 
 
 def test_rules_make_no_call_and_the_baseline_compares_and_refines_nothing():

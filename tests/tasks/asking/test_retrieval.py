@@ -253,10 +253,3 @@ def test_a_read_that_fails_for_a_moment_is_tried_again(tmp_path, monkeypatch):
         assert len(find_candidates(question, context).ids) == 1
     tried = [(record.attempts, bool(record.error)) for record in run_of(location).steps() if record.step == "candidates"]
     assert tried == [(1, True), (2, False)]
-
-
-def test_a_vector_of_a_question_that_is_none_is_refused(context):
-    place = at_place(context, candidates={"whole_limit": 1})
-    question = replace(asked("tide", place), vector=np.full(8, np.nan, np.float32))
-    with pytest.raises(ValueError, match="embed"):
-        score(question, find_candidates(question, place), place)

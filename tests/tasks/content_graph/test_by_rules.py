@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.records.documents import EdgeKind, Modality, NodeKind, Page, PageParser, TableRow
-from tasks.algorithms.evolution import lite_round
+from tasks.algorithms.links import lite_round
 from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING, analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.evolution import LinkableDocument, before_the_rounds, evolved_document, link_documents, window_pairs

@@ -253,6 +253,7 @@ def die_in_the_second_batch(corpus, kept):
         asked_all(MANY, context)
 
 
+@pytest.mark.torture
 def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
     die = f"die_in_the_second_batch({str(corpus.folder)!r}, {str(kept)!r})"
     work = f"from tests.tasks.evaluation.test_benchmark_asking import *; {die}"

@@ -26,7 +26,7 @@ from tasks.ingest.steps import (
     require_something_to_read,
     structure,
 )
-from tasks.models.chat.errors import ChatError, InvalidReplyError, RefusedReplyError
+from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.embedding.vectors import unit_vectors
 from tasks.parsing.parse import ParseError
 from tasks.reading.judging import judge
@@ -94,7 +94,8 @@ def test_a_page_is_the_mean_of_its_nodes_by_words_and_an_empty_page_is_zero():
         page_vectors(pages=[page(1)], nodes=nodes[:1], vectors=np.eye(2, dtype=np.float32))
 
 
-LOST, WRONG, DECLINED = ChatError("node 3 of a.pdf: no reply"), InvalidReplyError("wrong twice"), RefusedReplyError("no")
+LOST = ChatError("node 3 of a.pdf: no reply")
+WRONG, DECLINED = ChatError("wrong twice", Outcome.INVALID), ChatError("no", Outcome.REFUSED)
 
 
 def test_a_few_failures_are_borne_and_many_are_not():

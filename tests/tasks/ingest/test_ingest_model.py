@@ -5,7 +5,7 @@ import pytest
 from storage.records.documents import EmbedderIdentity
 from tasks.finding.plan import document_version
 from tasks.ingest.model import reader_identity, reading_model
-from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.prompts.prompt import Prompt, load_prompt
 from tasks.settings.ingest import IngestSettings
@@ -17,12 +17,6 @@ BY_RULES = IngestSettings()
 
 def by_model(**more):
     return IngestSettings.model_validate({"reading": {"analysis": {"by": "model"}, **more.pop("reading", {})}, **more})
-
-
-@pytest.fixture(autouse=True)
-def no_server(monkeypatch):
-    for name in ("BASE_URL", "MODEL", "API_KEY"):
-        monkeypatch.delenv(f"FLOWREADER_CHAT_{name}", raising=False)
 
 
 def test_where_rules_read_there_is_no_model_and_no_identity(monkeypatch):
@@ -43,7 +37,7 @@ def test_a_named_model_needs_no_server_to_know_what_is_unchanged(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
     assert reader_identity(by_model()) == reader_identity(by_model(), "scripted")
-    with pytest.raises(ChatServerDownError), reading_model(by_model(), lambda _call: None):
+    with pytest.raises(ChatEndedError), reading_model(by_model(), lambda _call: None):
         pass
 
 

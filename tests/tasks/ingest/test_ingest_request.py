@@ -45,6 +45,7 @@ def test_a_corpus_keeps_its_embedder_also_in_another_precision():
     assert embedder_for(EmbedderIdentity("another model", "float32", 3), PLAIN) == wanted
 
 
+@pytest.mark.torture
 def test_a_corpus_keeps_its_second_embedder_unless_another_is_named(tmp_path):
     folder = str(write_tiny_bert(tmp_path / "tiny-bert", seed=1))
     both = embedder_for(None, EmbeddingSettings(second=folder))

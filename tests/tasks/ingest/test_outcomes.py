@@ -9,7 +9,7 @@ from storage.records.documents import DocumentState, Page, PageParser
 from tasks.events import DocumentBegan, subscribed
 from tasks.finding.plan import UNFINISHED, DocumentWork
 from tasks.ingest.outcomes import failed, page_notes, ready, unexpected, watched_document
-from tasks.models.chat.errors import ChatEndedError, ChatServerDownError
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.ocr import OcrError
 from tasks.parsing.supervisor import ParserStartError
 from tasks.progress import StoppedError, forget_stop, request_stop
@@ -108,7 +108,6 @@ FATAL = [
     MemoryError(),
     OcrError("no engine"),
     ParserStartError("none"),
-    ChatServerDownError("no answer"),
     ChatEndedError("the budget is reached"),
 ]
 

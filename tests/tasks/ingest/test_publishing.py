@@ -52,6 +52,7 @@ def cross_edges_after(location, batches):
     return {edge for edge in edges if edge.source_document != edge.target_document}
 
 
+@pytest.mark.torture
 def test_links_do_not_depend_on_the_order_on_the_batches_or_on_how_many_are_read_back_at_once(tmp_path, monkeypatch):
     orders = [[[name] for name in GRAPHS], [[name] for name in reversed(GRAPHS)], [list(GRAPHS)], [["paper", "slides"], ["report"]]]
     seen = [cross_edges_after(worlds.corpus_in(tmp_path, f"corpus{number}"), batches) for number, batches in enumerate(orders)]
@@ -145,6 +146,7 @@ def fault_at(point, moment):
     assert not faults, f"{point} was never called"
 
 
+@pytest.mark.torture
 def test_what_breaks_for_a_moment_anywhere_in_a_publish_is_tried_again_and_nothing_is_lost_or_doubled(home, monkeypatch):
     monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
     plain, shaken, everything = (

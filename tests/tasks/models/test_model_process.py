@@ -14,22 +14,23 @@ from tests.waiting import wait_until
 ROOT = Path(__file__).parents[3]
 WORKERS = (["tasks.models.ocr_worker"], ["tasks.models.embedding.local_worker", "all-MiniLM-L6-v2", "fp32"])
 ECHO = """
-import os, sys, time
-from tasks.models.process import READY, speak
-def serve(connection):
-    connection.send_bytes(READY if "READY" in os.environ else b"no such model")
-    while True:
-        request = connection.recv()
-        print("a library prints", flush=True)
-        if request == "hang":
-            time.sleep(600)
-        if request == "stop in the middle":
-            os.write(connection.fileno(), (1000).to_bytes(4, "big") + b"some")
-            time.sleep(600)
-        if request == "die":
-            raise SystemExit
-        connection.send_bytes(request)
-speak(serve)
+import os, time
+from storage.errors import ExpectedError
+from tasks.models.process import speak
+def load():
+    if "READY" not in os.environ:
+        raise ExpectedError("no such model")
+    return reply
+def reply(request):
+    print("a library prints", flush=True)
+    if request == "stop in the middle":
+        os.write(0, (1000).to_bytes(4, "big") + b"some")
+    if request in ("hang", "stop in the middle"):
+        time.sleep(600)
+    if request == "die":
+        raise SystemExit
+    return request
+speak(load)
 """
 
 

@@ -35,6 +35,7 @@ def test_words_keep_their_spaces_and_places(mode, kind):
     assert first.confidence > 0.9 and not words.problem
 
 
+@pytest.mark.torture
 def test_a_picture_says_the_same_alone_and_beside_others():
     pictures = [
         picture("Short"),

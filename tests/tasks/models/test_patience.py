@@ -64,12 +64,11 @@ def test_all_wait_until_the_server_is_back_and_only_one_asks():
     async def work():
         breaker = Breaker(RETRIES, probe)
         for _ in range(6):
-            breaker.failed(DOWN)
+            breaker.failed()
         await asyncio.gather(*(breaker.wait() for _ in range(50)))
         assert not breaker.given_up
-        breaker.failed(DOWN)
+        breaker.failed()
         await breaker.wait()
-        await breaker.close()
 
     assert in_virtual_time(work())[1] == 7 and asked == [1, 3, 7]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model, open_reranker
+from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model
 from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 QUESTION, PASSAGES = "wind and tide", ["a blade", "the wind", "tide\udcff", "", "wind and tide and blade"]
@@ -38,6 +38,7 @@ def started():
         each._process.close()
 
 
+@pytest.mark.torture
 def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, started):
     import torch
     from sentence_transformers import CrossEncoder
@@ -49,6 +50,7 @@ def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, sta
     assert reranker.order(QUESTION, []).tolist() == []
 
 
+@pytest.mark.torture
 def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started):
     from sentence_transformers import MultiVectorEncoder
 
@@ -58,10 +60,7 @@ def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started)
     assert started(rerankers / LATE).order("wind", ["blade", "wind", "crane"]).tolist() == np.argsort(sums)[::-1].tolist()
 
 
-def test_a_reranker_is_opened_once(rerankers):
-    assert open_reranker(str(rerankers / CROSS)) is open_reranker(str(rerankers / CROSS))
-
-
+@pytest.mark.torture
 def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
     with pytest.raises(EmbeddingError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
         Reranker(str(rerankers / "tiny-bert"))

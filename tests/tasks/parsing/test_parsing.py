@@ -78,15 +78,6 @@ def test_a_picture_in_a_page_becomes_a_figure_with_its_crop(tmp_path):
         assert crop.height == pytest.approx(400, rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_bit_flipped_pdf_is_read_or_refused_in_words(seed, tmp_path):
-    try:
-        assert read(hostile.bit_flipped_pdf(tmp_path, seed), tmp_path).pages
-    except ParseError as error:
-        assert error.state in {DocumentState.FAILED, DocumentState.NEEDS_PASSWORD}
-        assert len(error.reason) > 10
-
-
 def test_an_encrypted_pdf_asks_for_its_password_and_opens_with_it(tmp_path):
     path = hostile.encrypted_pdf(tmp_path)
     assert refusal(path, tmp_path).state is DocumentState.NEEDS_PASSWORD

@@ -20,8 +20,8 @@ from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.reading.answer import citation, gathered, record, usage
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, Findings, gate_report, places_of, ranked_pages, synthesize
-from tasks.routing.paths import ChosenPath
 from tasks.routing.sizes import Sized
+from tasks.routing.way import ChosenPath
 from tests.asking_worlds import Passage, asked, at_context, candidates_of, ordinals_of, published, run_of, written
 from tests.library import NOTE
 from tests.storage.worlds import document_id
@@ -98,30 +98,27 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
     return ModelCall("worker", "", "", "m", "h", "", input_tokens, output_tokens, cost, 0.1, attempts, outcome, "")
 
 
-def test_what_went_wrong_with_the_calls_is_noted_once_and_the_model_is_named(context):
-    book = CallBook("a", {})
-    book.notes += ["the model did not help with path 2 of 3", "the model did not help with path 2 of 3"]
-    book.left_out = 2
-    book.made.append(ended(1, 1, 0.0))
-    answer = made(context, calls=book)
-    assert answer.notes[:2] == ("a note", "the model did not help with path 2 of 3") and len(answer.notes) == 3
-    assert answer.notes[2].startswith("2 citations of the model")
+@pytest.mark.parametrize(
+    ("book", "note"),
+    [
+        ({"notes": ["the model did not help with path 2 of 3"] * 2}, "the model did not help with path 2 of 3"),
+        ({"left_out": 2}, "2 citations of the model named nothing"),
+        ({"left_out": 1}, "1 citation of the model named nothing"),
+        ({"unchecked": {("a1", "blue")}}, "1 quote is read from a picture and could not be checked"),
+        ({"unchecked": {("a1", "blue"), ("a1", "red")}}, "2 quotes are read from pictures and could not be checked"),
+        ({"shown": 100, "held": 147}, "the model was shown 100 of the 147 characters that were found"),
+    ],
+)
+def test_what_went_wrong_with_the_calls_is_noted_once_and_the_model_is_named(context, book, note):
+    answer = made(context, calls=CallBook("a", {}, made=[ended(1, 1, 0.0)], **book))
+    first, noted = answer.notes
+    assert first == "a note" and noted.startswith(note)
     assert answer.models == {
         "embedder": context.embedder.identity.key,
         "reader": context.reader.name,
         "chat": "m",
         "prompt worker": "h",
     }
-    book.left_out = 1
-    assert made(context, calls=book).notes[2].startswith("1 citation of the model")
-
-
-def test_what_is_read_from_pictures_is_noted_as_unchecked(context):
-    book = CallBook("a", {})
-    book.unchecked.add(("a1", "the blue bar"))
-    assert made(context, calls=book).notes[1:] == ("1 quote is read from a picture and could not be checked",)
-    book.unchecked.add(("a1", "the red bar"))
-    assert made(context, calls=book).notes[1:] == ("2 quotes are read from pictures and could not be checked",)
 
 
 def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):

@@ -24,7 +24,7 @@ from tasks.reading.cited import (
 from tasks.reading.forms import Cited
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.shown import Shown
-from tasks.routing.paths import ChosenPath
+from tasks.routing.way import ChosenPath
 from tests.asking_worlds import Passage, at_context, candidates_of, written
 
 MERROW = written(

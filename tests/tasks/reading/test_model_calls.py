@@ -141,14 +141,6 @@ def test_several_pairs_are_rated_in_a_call_and_each_gets_its_own(context, bridge
     assert all("characters left out]" in text for _, text in pieces_of(first))
 
 
-def test_what_is_not_connected_is_worth_nothing(context):
-    def unconnected(request):
-        return {"ratings": [{"pair": pair, "connected": False, "strength": 1.0} for pair in pairs_of(request)]}
-
-    found, _, _ = rates(context, Reader({}, instead={"RatedBridges": unconnected}), 2, bridges=True)
-    assert found == [0.0, 0.0]
-
-
 @pytest.mark.parametrize(("bridges", "stays"), [(True, [0.0, 0.0]), (False, [0.25, 0.0])])
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2, 3], [2, 3]])
 def test_rates_of_other_pairs_than_those_asked_are_refused_and_nothing_changes(context, bridges, stays, numbers):

@@ -10,7 +10,6 @@ from storage.records.answers import AnswerStatus
 from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.forms import largest_reply
-from tasks.reading.answer import noted
 from tasks.reading.cited import Quotable
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.paths import read_paths
@@ -18,7 +17,7 @@ from tasks.reading.small import proof_of
 from tests.asking_worlds import asked
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
-from tests.tasks.reading_worlds import FACTS, QUESTION, QUIET, REPORT, reading
+from tests.tasks.reading_worlds import FACTS, QUESTION, REPORT, reading
 
 WORLD = (REPORT,)
 
@@ -152,16 +151,6 @@ def test_bridges_and_steps_together_take_no_more_calls_than_are_set(context, cal
         assert 2 <= len(scene.book.asked[Stage.REFINED]) <= calls
 
 
-def test_pairs_are_rated_in_as_many_calls_as_are_allowed_and_the_answer_has_one(context):
-    nodes = context.snapshot.view.passages_by_id([node.id for node in REPORT.nodes])
-    pairs = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(32)]
-    with reading(context, Reader(FACTS), (0,)) as scene:
-        assert scene.reader.rate_pairs(scene.question, pairs, [0.0] * 32, bridges=False) == [0.5] * 32
-        assert scene.book.stage is Stage.REFINED and len(scene.book.made) == 4
-        scene.synthesized(scene.read(), QUIET)
-        assert scene.book.stage is Stage.LAST and scene.reader.name == "model"
-
-
 def small(**more):
     return model_settings(reading={"model": {"forms": "small"} | more})
 
@@ -199,15 +188,12 @@ def test_of_a_long_sentence_the_words_that_say_the_answer_are_shown_as_its_proof
     assert [quote.text for quote in found.quotes] == ["18 metres deep in 1950."]
 
 
-def test_where_there_is_no_room_for_all_that_was_found_the_answer_says_how_much_was_shown(context):
+@pytest.mark.parametrize(("room", "shown"), [(100, 100), (1500, 147)])
+def test_where_there_is_no_room_for_all_that_was_found_it_is_counted_how_much_was_shown(context, room, shown):
     every = [(place,) for place in range(5)]
-    for room, told in (
-        (100, ("the model was shown 100 of the 147 characters that were found: there was no room for more",)),
-        (1500, ()),
-    ):
-        with reading(context, saying("20 metres"), *every, settings=small(small_characters=room)) as scene:
-            scene.read()
-            assert noted(scene.book) == told and not scene.book.notes, "with notes no answer is kept"
+    with reading(context, saying("20 metres"), *every, settings=small(small_characters=room)) as scene:
+        scene.read()
+    assert (scene.book.shown, scene.book.held) == (shown, 147) and not scene.book.notes, "with notes no answer is kept"
 
 
 def test_no_words_to_look_for_are_asked_of_a_small_model(context):

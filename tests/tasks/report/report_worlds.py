@@ -26,23 +26,14 @@ from storage.records.answers import (
     RankedPage,
     Usage,
 )
-from storage.records.documents import (
-    DocumentGraph,
-    DocumentRecord,
-    DocumentState,
-    Modality,
-    Node,
-    NodeKind,
-    Page,
-    PageParser,
-    identify,
-)
+from storage.records.documents import DocumentGraph, DocumentRecord, Modality, Node, NodeKind, identify
 from tasks.report.evidence import ReportEvidence
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, unit_vectors
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, record, unit_vectors
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+PLAIN = graph("plain")
 BOX = (0.25, 0.5, 0.5, 0.625)
 """Where the square of each page stands."""
 ROTATED_BOX = (0.25, 0.125, 0.75, 0.25)
@@ -74,63 +65,42 @@ def squares_pdf(path: Path) -> Path:
 
 def a_node(document: str, ordinal: int, content: str = "plain words", **more) -> Node:
     version = identify(document, "version")
-    given = {
-        "id": identify(version, ordinal),
-        "document_id": document,
-        "version": version,
-        "ordinal": ordinal,
-        "kind": NodeKind.PARAGRAPH,
-        "modality": Modality.TEXT,
-        "content": content,
-        "page": 1,
-        "box": BOX,
-        "section_id": None,
-        "section_path": (),
-    }
-    return Node(**given | more)
+    given = {"id": identify(version, ordinal), "document_id": document, "version": version, "ordinal": ordinal, "content": content}
+    bare = {"page": 1, "box": BOX, "section_id": None, "section_path": (), "keywords": (), "search_text": "", "round": 0}
+    return replace(PLAIN.nodes[1], **given | bare | more)
 
 
 def a_table(document: str, ordinal: int, **more) -> Node:
-    given = {
-        "kind": NodeKind.TABLE,
-        "modality": Modality.TABLE,
-        "html": HTML_TABLE,
-        "label": "Table 1",
-        "caption": "Table 1: Intervals",
-    }
-    return a_node(document, ordinal, "| Part | Every |", **given | more)
+    kinds = {"kind": NodeKind.TABLE, "modality": Modality.TABLE}
+    given = {"html": HTML_TABLE, "label": "Table 1", "caption": "Table 1: Intervals"}
+    return a_node(document, ordinal, "| Part | Every |", **kinds | given | more)
 
 
 def a_record(document: str, name: str, *, media_type: str = PDF, path: str | None = None, pages: int = 2) -> DocumentRecord:
-    return DocumentRecord(
-        document,
-        identify(document, "version"),
-        (path or f"/files/{name}",),
-        10,
-        media_type,
-        name,
-        DocumentState.READY,
-        "",
-        pages,
-        1,
-    )
+    given = {"id": document, "version": identify(document, "version"), "paths": (path or f"/files/{name}",), "notes": ()}
+    return replace(record(PLAIN), title=name, media_type=media_type, pages=pages, **given)
 
 
 def a_graph(
-    document: str, nodes: tuple[Node, ...], *, media_type: str = PDF, sizes=((400.0, 800.0), (800.0, 400.0)), **page
+    document: str, nodes: tuple[Node, ...], *, media_type: str = PDF, sizes=((400.0, 800.0), (800.0, 400.0)), label=None
 ) -> DocumentGraph:
-    version = identify(document, "version")
-    random = np.random.default_rng(1)
-    given = {"label": None, "parser": PageParser.MINERU, "note": "", "summary": "", "image": None} | page
+    version, random = identify(document, "version"), np.random.default_rng(1)
+    given = {"document_id": document, "version": version}
     pages = tuple(
-        Page(identify(version, "page", number), document, version, number, width_points=width, height_points=height, **given)
-        for number, (width, height) in enumerate(sizes, 1)
+        replace(
+            PLAIN.pages[0],
+            id=identify(version, "page", n),
+            number=n,
+            width_points=w,
+            height_points=h,
+            label=label,
+            **given,
+        )
+        for n, (w, h) in enumerate(sizes, 1)
     )
-    return DocumentGraph(
-        document, version, "title", media_type, pages, (), nodes, (), (),
-        unit_vectors(random, len(nodes), DIMENSION), unit_vectors(random, len(nodes), DIMENSION),
-        unit_vectors(random, len(pages), DIMENSION),
-    )  # fmt: skip
+    vectors = unit_vectors(random, len(nodes), DIMENSION)
+    own = {"pages": pages, "sections": (), "nodes": nodes, "rows": (), "edges": (), "initial_vectors": vectors, "vectors": vectors}
+    return replace(PLAIN, media_type=media_type, page_vectors=unit_vectors(random, len(pages), DIMENSION), **given | own)
 
 
 def named(record: DocumentRecord) -> NamedDocument:
@@ -177,14 +147,8 @@ def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, .
 
 
 def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> ReportEvidence:
-    given = {
-        "sheets": (),
-        "nodes": {node.id: node for node in nodes},
-        "documents": {r.id: r for r in records},
-        "labels": {},
-        "removed": frozenset(),
-        "left_out": (),
-    }
+    nodes_by_id, documents = {node.id: node for node in nodes}, {record.id: record for record in records}
+    given = {"sheets": (), "nodes": nodes_by_id, "documents": documents, "labels": {}, "removed": frozenset(), "left_out": ()}
     return ReportEvidence(**given | more)
 
 
@@ -204,17 +168,17 @@ class World(NamedTuple):
 
 
 @contextmanager
-def squares_and_letter(folder: Path):
-    """The world: a square on each page, printed iii, and two elements more; a table, a figure, a text, a lost figure."""
+def squares_and_letter(folder: Path, *, more: tuple[str, ...] = ("square 2", "square 3"), letter_name: str = "letter.docx"):
+    """The world: a square on each page, printed iii, and elements that say `more`; a table, a figure, a text, a lost figure."""
     path = squares_pdf(folder / "squares.pdf")
     buffer = io.BytesIO()
     Image.linear_gradient("L").save(buffer, "PNG")
     crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
-    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
+    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, letter_name, media_type=DOCX, pages=1)
     squares = (
         a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
         a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
-        *(a_node(paper.id, place, f"square {place}") for place in (2, 3)),
+        *(a_node(paper.id, place, words) for place, words in enumerate(more, 2)),
     )
     parts = (
         replace(a_table(LETTER, 0, box=None), picture=crop),

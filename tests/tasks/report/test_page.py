@@ -268,19 +268,6 @@ def test_what_is_cut_fits_and_what_fits_is_not_cut(text, room):
         assert cut(text, room) == text
 
 
-@given(
-    st.text(alphabet=st.characters(exclude_categories=("Cc", "Zs", "Zl", "Zp", "Cs"), exclude_characters=" ") | st.just(" ")),
-    st.integers(4, 30),
-)
-def test_wrapped_lines_fit_and_begin_as_the_text_does(text, room):
-    text = " ".join(text.split())
-    lines = wrap(text, room, 2)
-    assert len(lines) <= 2
-    assert all(width(line) <= room for line in lines)
-    if lines:
-        assert text.startswith(lines[0].rstrip("…"))
-
-
 def test_lines_break_between_words():
     assert wrap("alpha beta gamma delta", 11, 2) == ["alpha beta", "gamma delta"]
     assert wrap("alpha beta gamma delta epsilon", 11, 2) == ["alpha beta", "gamma delt…"]

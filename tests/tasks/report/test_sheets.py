@@ -46,13 +46,6 @@ def test_of_a_long_text_the_part_around_the_quote_is_shown():
     assert shown.startswith("… ") and shown.endswith(" …") and len(shown) == 3004
 
 
-@given(st.lists(st.sampled_from(["one", "two", "(three)", "f*ur"]), min_size=1, max_size=6), st.integers(0, 3))
-def test_a_quote_is_found_where_it_stands(words, before):
-    text = "x " * before + "\n ".join(words)
-    start, end = find_quote(text, " ".join(words))
-    assert text[start:end].split() == words
-
-
 def test_too_many_words_are_not_looked_for():
     assert find_quote("a " * 1000, "a " * 1000) is None
 
@@ -141,20 +134,6 @@ def test_badges_in_the_same_corner_go_to_different_ones():
     inner = (0.11, 0.11, 0.5, 0.5)
     assert place_badges([(0.1, 0.1, 0.9, 0.9), inner]) == ["start", "end"]
     assert place_badges([(0.1, 0.1, 0.11, 0.11)] * 2) == ["start", "start"]
-
-
-edges = st.tuples(*[st.floats(0, 1)] * 2).map(sorted)
-
-
-@given(st.lists(st.tuples(edges, edges), max_size=3))
-def test_up_to_three_large_boxes_have_badges_apart(pairs):
-    boxes = [(x[0] / 4, y[0] / 4, 0.7 + x[1] / 4, 0.7 + y[1] / 4) for x, y in pairs]
-    corners = place_badges(boxes)
-    points = [
-        ((box[0] if corner in ("start", "low-start") else box[2]), (box[1] if corner in ("start", "end") else box[3]))
-        for box, corner in zip(boxes, corners, strict=True)
-    ]
-    assert all(max(abs(a[0] - b[0]), abs(a[1] - b[1])) > 0.04 for a, b in itertools.combinations(points, 2))
 
 
 LETTER = a_record(document_id("letter"), "letter.docx", media_type=DOCX)

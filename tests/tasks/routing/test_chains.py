@@ -15,9 +15,9 @@ from tasks.asking.question import scope_weights
 from tasks.asking.records import PathReading, Quote
 from tasks.asking.weights import model_of, shipped_weights
 from tasks.routing.chains import open_pages, refine, route, routed_over
-from tasks.routing.paths import best_passages, bundled
 from tasks.routing.sizes import Sized, ranked_features, size
-from tests.asking_worlds import Passage, at_context, at_place, candidates_of, published, run_of, written
+from tasks.routing.way import best_passages, bundled
+from tests.asking_worlds import Passage, at_context, at_place, candidates_of, published, written
 from tests.library import alone
 from tests.storage.worlds import EMBEDDER, document_id
 from tests.tasks import routing_worlds
@@ -204,15 +204,6 @@ def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
     changed = np.flatnonzero(after.scores != routed.opened.scores)
     assert after.nodes[changed].tolist() == [place] and after.scores.max() <= 1.0
     assert after.scores[changed].tolist() == pytest.approx([min(1.0, first.scores.combined[place] + 0.9)])
-
-
-def test_both_leave_their_records_and_repeat_to_the_last_bit(context):
-    first, routed = half_way(context, 9, 2, 3, count=3)
-    one, two = refined(first, routed, Trigger.LOW_CONSISTENCY), refined(first, routed, Trigger.LOW_CONSISTENCY)
-    assert one.edits == two.edits and one.paths == two.paths
-    before, third, fourth = run_of(context.snapshot.location).steps()[-3:]
-    assert (before.step, set(before.outputs)) == ("route", {"paths"})
-    assert third.step == fourth.step == "refine" and third.outputs == fourth.outputs and set(third.outputs) == {"edits"}
 
 
 def test_where_there_is_nothing_to_edit_nothing_is(context):

@@ -12,7 +12,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, PathReading, Question, Quote
 from tasks.routing.paper import RoutedTerrain, Terrain, lay_out, route, select
 from tasks.routing.paper_refinement import refine
-from tests.asking_worlds import at_context, published, run_of
+from tests.asking_worlds import at_context, published
 from tests.library import NOTE
 from tests.tasks import routing_worlds
 from tests.tasks.refining_worlds import ISLANDS, TEXT, begun, edits_of
@@ -163,14 +163,6 @@ def test_where_there_is_nothing_to_edit_nothing_is(tmp_path, trigger):
     with at_context(published(tmp_path, NOTE)) as context:
         refined = scene(context, "which cable?").refined(trigger)
         assert refined.edits == () and len(refined.terrain.tails) == 0 and len(refined.terrain.sources) == 1
-
-
-def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(context):
-    before = scene(context)
-    one, two = before.refined(Trigger.LOW_SATURATION), before.refined(Trigger.LOW_SATURATION)
-    assert one.edits == two.edits and np.array_equal(one.terrain.similarities, two.terrain.similarities)
-    first, second = run_of(context.snapshot.location).steps()[-2:]
-    assert first.step == second.step == "refine" and first.outputs == second.outputs and set(first.outputs) == {"edits"}
 
 
 def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(context):

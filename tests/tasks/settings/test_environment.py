@@ -34,6 +34,7 @@ def test_a_language_without_a_stemmer_is_refused_with_those_that_have_one(monkey
     assert (error["value"], "french, german" in error["remedy"]) == ("germn", True)
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("program", ["deployments.serve", "deployments.questions"])
 def test_what_is_started_alone_refuses_it_too(home, program):
     environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:1/api", "FLOWREADER_NAME": "x"}

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.graphs.beam_walk import begin, go_on, pages_to_read, scores_of
-from tasks.algorithms.graphs.page_graph import following_pages, linked_pages, similar_pages
-from tasks.algorithms.graphs.readout import readout
+from tasks.algorithms.graphs.beam_walk import begin, following_pages, go_on, linked_pages, pages_to_read, scores_of, similar_pages
+from tasks.algorithms.graphs.communities import readout
 
 
 def pairs(joined):
@@ -59,17 +58,6 @@ def read_out(order, arcs, scores, *, neighbours, nodes):
         neighbours=neighbours,
         nodes=nodes,
     ).tolist()
-
-
-BY_HAND = [(1, 5, 0.9), (6, 1, 0.8), (1, 7, 0.3)]
-
-
-@pytest.mark.parametrize(
-    ("neighbours", "nodes", "found"),
-    [(2, 4, [1, 5, 6, 2]), (2, 2, [1, 5]), (0, 4, [1, 2, 3, 4]), (3, 4, [1, 5, 6, 7]), (1000, 1, [1]), (2, 0, [])],
-)
-def test_a_readout_by_hand(neighbours, nodes, found):
-    assert read_out([1, 2, 3, 4, 5, 6, 7, 0], BY_HAND, [0] * 8, neighbours=neighbours, nodes=nodes) == found
 
 
 def one_after_the_other(order, arcs, scores, neighbours, nodes):
@@ -157,12 +145,3 @@ def test_no_walk_rates_more_than_it_may_or_a_page_twice_and_it_stays_joined_to_w
     assert len(together) <= hops + 1
     for before, hop in pairwise(together):
         assert all(arcs[before, page].any() for page in hop)
-
-
-@given(worlds())
-def test_the_similarity_alone_ranks_what_was_visited_as_it_ranks_all(world):
-    similarity, ratings, arcs = world
-    beam, _together = walked(similarity, ratings, arcs, hops=3, width=2, share=1.0, most=40)
-    read = pages_to_read(beam, share=1.0, least=0.0, count=len(similarity))
-    assert sorted(read.tolist()) == np.flatnonzero(beam.visited).tolist()
-    assert similarity[read].tolist() == sorted(similarity[read], reverse=True)

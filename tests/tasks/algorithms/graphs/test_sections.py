@@ -1,7 +1,5 @@
 """A document as a tree of sections, and the pages that it leads to."""
 
-from fractions import Fraction
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import Section
-from tasks.algorithms.graphs.section_pages import NodeHeights, best_section_pages, locate_sections, section_heights, widened
-from tasks.algorithms.graphs.section_tree import map_document
+from tasks.algorithms.graphs.section_map import (
+    NodeHeights,
+    best_section_pages,
+    locate_sections,
+    map_document,
+    widened,
+)
 
 TREE = (("One", None), ("One one", 0), ("One one one", 1), ("One one two", 1), ("One two", 0), ("Two", None))
 """Titles and the places of their parents."""
@@ -171,39 +174,9 @@ def test_sections_that_are_said_come_first_and_take_nobodys_place():
     assert pages_of(located(world(), said=[{1, 2}])) == [8, 9, 7], "what has no height is not taken for its title"
 
 
-@given(outlines(), st.data())
-def test_a_section_is_the_mean_of_its_best_nodes_as_worked_one_by_one(outline, data):
-    tree, lying, _pages = outline
-    values = data.draw(st.lists(st.sampled_from([0.0, 0.125, 0.5, 1.0]), min_size=len(lying), max_size=len(lying)))
-    nodes = heights_of(lying, values)
-    for place, height in enumerate(section_heights(nodes, sections=len(tree) + 1, best_nodes=2)):
-        own = sorted(value for value, home in zip(values, nodes.homes, strict=True) if home == place)[-2:]
-        assert height == (sum(own) / len(own) if own else 0.0)
-
-
 def test_heights_that_are_none_are_refused():
     with pytest.raises(ValueError, match="heights must be finite, from 0 to inf"):
         located(world([np.nan], [], [(None, 1)], pages=1))
-
-
-@given(outlines(), st.data())
-def test_the_first_page_is_the_best_of_the_best_section(outline, data):
-    tree, lying, pages = outline
-    heights = data.draw(st.lists(st.sampled_from([0.0, 0.125, 0.25, 0.75]), min_size=len(lying), max_size=len(lying)))
-    found = pages_of(located(world(heights, tree, lying, pages=pages)))
-    assert len(found) == len(set(found)) <= 4
-    assert bool(found) == any(heights)
-    best = {page: max(h for (_, on), h in zip(lying, heights, strict=True) if on == page) for page in {page for _, page in lying}}
-    assert all(best[page] > 0 for page in found)
-    if found:
-        groups = {home: sorted(h for (own, _), h in zip(lying, heights, strict=True) if own == home)[-3:] for home, _ in lying}
-        means = {home: sum(map(Fraction, group)) / len(group) for home, group in groups.items()}
-        first = min(means, key=lambda home: (-means[home], -1 if home is None else home))
-        under = {first}
-        for place, (_, parent) in enumerate(tree):
-            if parent in under:
-                under.add(place)
-        assert found[0] == min((page for home, page in lying if home in under), key=lambda page: (-best[page], page))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import NodeKind
-from tasks.algorithms.questions.decomposed import sub_questions, uncovered
 from tasks.algorithms.questions.kinds import (
     AnswerKind,
     asked_elements,
@@ -17,7 +16,9 @@ from tasks.algorithms.questions.kinds import (
     expected_kind,
     holds_kind,
     question_parts,
+    sub_questions,
     surveys,
+    uncovered,
 )
 from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.statements import named_statements
@@ -303,13 +304,3 @@ WEIGHTS = {"cost": 1.0, "turbin": 2.0, "merrow": 4.0, "aldr": 1.0}
 )
 def test_what_no_quote_covers_is_missing_where_it_weighs_enough(covered, least, lost):
     assert uncovered(weights=WEIGHTS, covered=covered, least=least) == lost
-
-
-STEMS = st.sets(st.sampled_from("abcdef"))
-
-
-@given(st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 10)), st.lists(STEMS, max_size=4), STEMS, st.floats(0, 1))
-def test_a_further_quote_never_leaves_more_open(weights, covered, further, least):
-    lost = set(uncovered(weights=weights, covered=covered, least=least))
-    assert set(uncovered(weights=weights, covered=[*covered, further], least=least)) in (lost - further, set())
-    assert uncovered(weights=weights, covered=[], least=1.0) == tuple(sorted(weights, key=lambda stem: -weights[stem]))

@@ -133,15 +133,6 @@ def test_a_number_a_range_and_a_section_mean_their_pages(question, pages):
     assert found.pages == pages and found.unknown == ()
 
 
-@given(st.integers(1, 6), st.integers(1, 6))
-def test_a_range_of_counted_pages_is_what_its_pages_are_one_by_one(first, last):
-    marks = [PageMark("b", number, None) for number in range(1, 5)]
-    asked = resolve(f"pages {first}-{last}", pages=marks, sections=[], nodes=[])
-    if first < last:
-        assert asked.pages == {("b", page): 1.0 for page in range(first, min(last, 4) + 1)}
-        assert bool(asked.unknown) is (first > 4)
-
-
 PIECES = (
     "the page pages slide p. first second last two three 3 10 0 -1 IV - , and to from between through final section Market 1 in"
 )
@@ -269,8 +260,3 @@ def test_a_year_is_part_of_a_title():
 def test_a_question_or_title_without_terms_names_nothing():
     assert named("?", "Risk Factors", "What we do", "4.1", "") == []
     assert named_titles([], ["risk"]) == []
-
-
-@given(st.lists(st.text(max_size=30), max_size=4), st.lists(st.text(max_size=5), max_size=4), st.text(max_size=5))
-def test_whoever_says_more_says_no_title_less(titles, stems, more):
-    assert set(named_titles(titles, stems)) <= set(named_titles(titles, [*stems, more]))

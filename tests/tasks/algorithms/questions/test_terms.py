@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement, named_statements, statement_page
 from tasks.algorithms.questions.terms import question_terms, with_keywords
@@ -134,19 +133,3 @@ def test_a_page_chosen_by_hand():
     assert statement_page(counts=counts, scores=scores, share=0.75) == 2
     # The best page is not enough, and a worse one is no statement either.
     assert statement_page(counts=counts, scores=np.array([5.0, 2, 3, 3]), share=0.5) is None
-
-
-@given(
-    st.tuples(st.integers(0, 5), st.integers(0, 5)).flatmap(
-        lambda shape: st.tuples(
-            arrays(np.float64, shape, elements=st.integers(0, 2)), arrays(np.float64, shape[0], elements=st.integers(0, 3))
-        )
-    ),
-    st.floats(0, 1),
-)
-def test_the_page_is_the_first_of_the_best_or_there_is_none(world, share):
-    counts, scores = world
-    page = statement_page(counts=counts, scores=scores, share=share)
-    best = scores.tolist().index(max(scores.tolist())) if len(scores) else None
-    held = sum(value > 0 for value in counts[best].tolist()) if best is not None else 0
-    assert page == (best if held and held >= share * counts.shape[1] else None)

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_pairs, count_stems
-from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, neighbouring_pairs, parts_of, says_something
+from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, parts_of
 from tasks.algorithms.text.stems import stems_of, words_of
 
 WRITTEN = "Net income, of the (debt) debt-to-equity long-term - US us 2021 FY2021 収入 収入高 and/or R&D equity. $x_1$"
@@ -74,13 +74,6 @@ def bm25(counts, lengths, frequencies, documents, mean_length, k1, b):
         k1=k1,
         b=b,
     )
-
-
-def test_scores_worked_by_hand():
-    # Of four texts one holds the first word: ln(1 + 3.5 / 1.5) = ln(10 / 3); three the second: ln(1 + 1.5 / 3.5) = ln(10 / 7).
-    # Text 0 has the mean length: 1 * 2 / (1 + 1) = 1 and 2 * 2 / (2 + 1) = 4 / 3. Text 1 has twice it: 1 - 0.5 + 0.5 * 2 = 1.5.
-    scores = bm25([[1, 2], [0, 1], [0, 0]], [10, 20, 5], [1, 3], documents=4, mean_length=10.0, k1=1.0, b=0.5)
-    assert np.allclose(scores, [math.log(10 / 3) + 4 / 3 * math.log(10 / 7), 2 / 2.5 * math.log(10 / 7), 0.0], rtol=1e-12)
 
 
 worlds = st.tuples(st.integers(0, 6), st.integers(0, 4)).flatmap(
@@ -175,13 +168,3 @@ def test_a_question_keeps_what_stands_next_to_what():
     assert asked("How high is long-term debt on page 14? Write the answer as an integer.") == ("high", "term", "debt")
     assert asked("What was sold on pages 2019-2020, and in 2020?") == ("sold", "2020", "2020")
     assert asked("?!") == ()
-
-
-def test_pairs_of_neighbours_stand_once_in_the_order_asked():
-    assert neighbouring_pairs(("high", "debt", "high", "debt")) == (("high", "debt"), ("debt", "high"))
-    assert neighbouring_pairs(("debt",)) == ()
-
-
-@given(st.text(max_size=200))
-def test_nothing_but_words_that_say_nothing_is_left_out(text):
-    assert list(kept_stems(text)) == [part for word in words_of(text) if says_something(word) for part in parts_of(word)]

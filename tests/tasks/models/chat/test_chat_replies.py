@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 import httpx
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from tasks.models.chat.errors import ChatEndedError, ContextTooLongError, RejectedCallError
+from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
+from tasks.models.chat.forms import Form
 from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
@@ -15,17 +16,13 @@ from tasks.models.faults import FaultError, FaultKind, asked_wait, problem_of
 from tests.tasks.models.chat_worlds import call
 
 
-class Link(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Link(Form):
     target: str
     weight: float
     kind: Literal["explains", "continues"]
 
 
-class Analysis(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Analysis(Form):
     summary: str
     keywords: tuple[str, ...]
     links: list[Link]
@@ -38,10 +35,6 @@ GOOD = (
 )
 
 
-def completion(text, **more):
-    return Completion(text=text, **({"finish_reason": "stop"} | more))
-
-
 def test_json_alone_becomes_a_value():
     value = parsed(f" \n{GOOD}\n", Analysis)
     assert value.summary == "Sales é grew" and value.keywords == ("sales", "north") and value.links[0].weight == 0.5
@@ -50,17 +43,17 @@ def test_json_alone_becomes_a_value():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "it is empty"),
-        (f"Here it is: {GOOD}", "not JSON alone"),
-        (f"```json\n{GOOD}\n```", "not JSON alone"),
-        (GOOD.replace('"pages": 3', '"pages": 3, "pages": 4'), "a name stands twice"),
-        (GOOD.replace("0.5", "NaN"), "NaN is not a JSON value"),
+        ("", "Invalid JSON: EOF"),
+        (f"Here it is: {GOOD}", "the reply: Invalid JSON: expected value"),
+        (f"{GOOD} There.", "trailing characters"),
+        (GOOD.replace("0.5", "NaN"), "links.0.weight: Input should be a finite number"),
         (GOOD.replace("3", '"3"'), "pages: Input should be a valid integer"),
         (GOOD.replace("3", "0"), "pages: Input should be greater than or equal to 1"),
-        (GOOD.replace("3", "9" * 5000), "not JSON alone"),
+        (GOOD.replace("3", "9" * 5000), "number out of range"),
         (GOOD.replace("explains", "obeys"), "links.0.kind: Input should be 'explains' or 'continues'"),
-        (GOOD.replace("Sales", "\\ud800"), "not|JSON"),
-        ("[" * 100_000, "nested too deeply|not JSON alone"),
+        (GOOD.replace("Sales", "\\ud800"), "Invalid JSON"),
+        (GOOD.replace("Sales", "\ud800"), "unicode"),
+        ("[" * 100_000, "recursion limit"),
         ("[]", "the reply: Input should be an object"),
         ('{"a": 1, "b": 2, "c": 3}', "and 4 more errors"),
     ],
@@ -96,24 +89,18 @@ def test_mutated_replies_are_values_or_refused():
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "kind", "says"),
     [
-        ({"problem": "it has more than one choice"}, "more than one choice"),
-        ({"finish_reason": "length"}, "cut after 100 tokens"),
-        ({"finish_reason": "abort"}, "ended by 'abort'"),
+        ({"problem": "it has more than one choice"}, UnusableReplyError, "more than one choice"),
+        ({"finish_reason": "length"}, UnusableReplyError, "cut after 100 tokens"),
+        ({"finish_reason": "abort"}, UnusableReplyError, "ended by 'abort'"),
+        ({"refusal": "No.\x1b[31m"}, DeclinedReplyError, r"No\. \[31m"),
+        ({"finish_reason": "content_filter"}, DeclinedReplyError, "filter"),
     ],
 )
-def test_a_reply_that_did_not_end_by_itself_is_refused_though_it_fits(more, says):
-    with pytest.raises(UnusableReplyError, match=says):
-        value_of(completion('{"summary": "s", "node_id": "n1"}', **more), call())
-
-
-@pytest.mark.parametrize(
-    ("more", "says"), [({"refusal": "No.\x1b[31m"}, r"No\. \[31m"), ({"finish_reason": "content_filter"}, "filter")]
-)
-def test_a_refusal_is_no_value_and_worth_no_second_question(more, says):
-    with pytest.raises(DeclinedReplyError, match=says):
-        value_of(completion('{"summary": "s", "node_id": "n1"}', **more), call())
+def test_a_reply_that_did_not_end_by_itself_or_declines_is_no_value_though_it_fits(more, kind, says):
+    with pytest.raises(kind, match=says):
+        value_of(Completion(**({"text": '{"summary": "s", "node_id": "n1"}', "finish_reason": "stop"} | more)), call())
 
 
 def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
@@ -180,33 +167,24 @@ def problem(status, message="", **headers):
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"),
-    [
-        (429, FaultKind.BUSY),
-        (408, FaultKind.UNWELL),
-        (500, FaultKind.UNWELL),
-        (503, FaultKind.DOWN),
-    ],
-)
-def test_what_may_pass_is_a_fault_of_its_kind(status, kind):
-    fault = problem(status, "wait", **{"retry-after": "7"})
-    assert isinstance(fault, FaultError) and fault.kind == kind and fault.wait_seconds == 7 and fault.output_tokens is None
-    assert str(fault) == f"http://host/v1 answered {status}: wait"
-
-
-@pytest.mark.parametrize(
     ("status", "message", "kind"),
     [
+        (429, "wait", FaultKind.BUSY),
+        (408, "wait", FaultKind.UNWELL),
+        (500, "wait", FaultKind.UNWELL),
+        (503, "wait", FaultKind.DOWN),
         (401, "bad key", ChatEndedError),
         (429, "insufficient_quota", ChatEndedError),
         (404, "no such model", ChatEndedError),
-        (302, "", ChatEndedError),
-        (400, "what is response_format?", RejectedCallError),
+        (302, "moved", ChatEndedError),
+        (400, "what is response_format?", ChatError),
         (413, "too large", ContextTooLongError),
     ],
 )
-def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
-    assert type(problem(status, message)) is kind
+def test_a_status_is_a_fault_that_may_pass_or_an_error_of_its_kind(status, message, kind):
+    error = problem(status, message, **{"retry-after": "7"})
+    assert str(error).startswith(f"http://host/v1 answered {status}: {message}")
+    assert (error.kind == kind and error.wait_seconds == 7) if isinstance(error, FaultError) else type(error) is kind
 
 
 @pytest.mark.parametrize(

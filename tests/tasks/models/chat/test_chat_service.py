@@ -9,7 +9,7 @@ from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.service import ChatService
-from tasks.models.endpoints import Endpoint, ServedModel
+from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, at, chat_server
 from tests.tasks.models.chat_worlds import call, calls, open_on, request_for, settings, summarise
@@ -53,16 +53,6 @@ def ask(service, tally, text="say it"):
     return service.complete(request_for(call(text)), tally, Budget(ChatBudget(), ChatPrices()).spending)
 
 
-def test_the_model_is_what_the_server_lists():
-    async def model(service):
-        return service.model
-
-    with chat_server(summarise, models=("a", "b"), max_model_len=9000) as server:
-        assert served(server, model, model="b") == ServedModel("b", 9000)
-        with pytest.raises(ChatEndedError, match="has 2 models"):
-            served(server, model)
-
-
 @pytest.mark.parametrize("tells", [True, False])
 def test_the_tally_holds_what_the_server_told_of_all_requests_or_an_estimate(tells):
     async def work(service):
@@ -95,14 +85,9 @@ def test_a_server_that_comes_back_with_another_model_ends_the_run():
 
 def test_limits_are_kept_for_all_calls_together():
     async def work(service):
-        clock = asyncio.get_running_loop().time
-        await asyncio.gather(*(ask(service, Tally(), f"text {number}") for number in range(5)))
-        late = asyncio.create_task(ask(service, Tally(), "one more"))
-        began = clock()
-        await asyncio.wait([late], timeout=0.3)
-        assert not late.done() and clock() - began >= 0.29
+        asked = [asyncio.create_task(ask(service, Tally(), f"text {number}")) for number in range(6)]
+        _, (late,) = await asyncio.wait(asked, timeout=0.5)
         late.cancel()
-        await asyncio.wait([late])
 
     with chat_server(summarise) as server:
         served(server, work, limits={"requests_per_minute": 5})

@@ -20,15 +20,6 @@ from tests.embedding_server import embedding_server
 from tests.tasks.models.embedding.tiny_bert import WIDTH, write_tiny_bert
 
 
-@pytest.fixture(autouse=True)
-def no_endpoint(monkeypatch):
-    monkeypatch.delenv("FLOWREADER_EMBED_BASE_URL", raising=False)
-    monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
-    monkeypatch.delenv("FLOWREADER_EMBED_API_KEY", raising=False)
-    monkeypatch.delenv("FLOWREADER_SECOND_BASE_URL", raising=False)
-    monkeypatch.delenv("FLOWREADER_SECOND_API_KEY", raising=False)
-
-
 def test_the_default_runs_on_this_machine_and_is_opened_once():
     assert default_identity() == EmbedderIdentity("all-MiniLM-L6-v2", this_precision(), 384)
     with ThreadPoolExecutor(4) as pool:

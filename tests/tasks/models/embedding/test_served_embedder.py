@@ -33,29 +33,21 @@ def test_texts_become_unit_vectors_in_their_order():
     np.testing.assert_allclose(vectors, unit(*texts), rtol=1e-6)
 
 
-def test_nomic_gets_prefixes_for_documents_and_questions_and_others_do_not():
+def test_each_family_of_models_gets_its_prefixes_and_a_server_that_puts_them_is_told_which():
+    e5, typed = "intfloat/multilingual-e5-small", "multilingual-e5-small-q4"
     with embedding_server() as server:
-        embedder(server, NOMIC).embed_documents(["text", ""])
-        embedder(server, NOMIC).embed_query("why?")
-        embedder(server).embed_query("")
-    assert [request["input"] for request in server.requests] == [
-        ["search_document: text", "search_document:  "],
-        ["search_query: why?"],
-        [" "],
-    ]
-    assert [request["model"] for request in server.requests] == [NOMIC, NOMIC, "m"]
-
-
-def test_e5_gets_its_prefixes_or_says_which_to_the_server_that_puts_them():
-    with embedding_server() as server:
-        for name in ("intfloat/multilingual-e5-small", "multilingual-e5-small-q4"):
-            embedder(server, name).embed_documents(["text"])
+        for name in (NOMIC, e5, typed, "m"):
+            embedder(server, name).embed_documents(["text", ""])
             embedder(server, name).embed_query("why?")
-    assert [(request["input"], request.get("input_type")) for request in server.requests] == [
-        (["passage: text"], None),
-        (["query: why?"], None),
-        (["text"], "passage"),
-        (["why?"], "query"),
+    assert [(request["model"], request["input"], request.get("input_type")) for request in server.requests] == [
+        (NOMIC, ["search_document: text", "search_document:  "], None),
+        (NOMIC, ["search_query: why?"], None),
+        (e5, ["passage: text", "passage:  "], None),
+        (e5, ["query: why?"], None),
+        (typed, ["text", " "], "passage"),
+        (typed, ["why?"], "query"),
+        ("m", ["text", " "], None),
+        ("m", ["why?"], None),
     ]
 
 

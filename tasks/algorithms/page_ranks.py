@@ -1,11 +1,31 @@
-"""A second embedder's opinion on the best pages of a ranking: log score + w z.
+"""Rankings of pages: by their best node, several made into one, and after a second embedder's opinion."""
 
-z is the page's best cosine, standardised over these pages: a model whose cosines all lie near 0.8 weighs as much as another.
-"""
+from collections import defaultdict
+from collections.abc import Sequence
+from math import fsum
 
 import numpy as np
 
 from tasks.algorithms.arrays import FloatArray, IntArray, best_of_pages
+
+OFFSET = 60
+"""The k of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009).
+
+The larger it is, the less a first place in one ranking weighs against middling places in several."""
+
+
+def fuse_rankings(rankings: Sequence[Sequence[tuple[str, int]]]) -> dict[tuple[str, int], float]:
+    """Return for each page, a document's id and a number, the sum of 1 / (60 + rank) over the rankings that have it.
+
+    The best comes first, equal ones by document and page. Ranks count from 1; a page that a ranking has twice counts there once.
+    """
+    shares = defaultdict[tuple[str, int], list[float]](list)
+    for ranking in rankings:
+        for rank, page in enumerate(dict.fromkeys(ranking), start=1):
+            shares[page].append(1 / (OFFSET + rank))
+    # fsum: the same ranks in another order of the rankings are a tie.
+    sums = {page: fsum(parts) for page, parts in shares.items()}
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
 
 def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
@@ -16,7 +36,7 @@ def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
 
 
 def standardised(cosines: FloatArray) -> FloatArray:
-    """Return (c - mean) / deviation of the pages' cosines (p,); 0 where all are equal."""
+    """Return z, (c - mean) / deviation of the pages' cosines (p,), 0 where all are equal: so each model weighs as much."""
     deviation = cosines.std() if len(cosines) else 0.0
     return np.asarray((cosines - cosines.mean()) / deviation) if deviation > 0 else np.zeros(len(cosines))
 
