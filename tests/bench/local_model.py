@@ -1,4 +1,6 @@
-"""What the small local model makes of questions, by each reader, beside rules: two parts of `make bench-models`.
+"""What the local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
+
+A part of `make bench-models`, which asks the forty questions of tests/corpus.
 
 An answer is right as `flowreader evaluate` judges it by rules. Rules give none: with them is compared what is shown, which is right
 where the answer is, or where in its place a quote has all words of a known one; where nothing answers, if nothing is shown.
@@ -11,33 +13,75 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import aclosing
-from math import inf
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
 import numpy as np
+import openai
 
 from flows.ask import ask
-from storage.locations import calls_folder
-from storage.records.answers import Answer
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import calls_folder, corpus_location
+from storage.records.answers import Answer, AnswerStatus
+from storage.records.documents import Modality
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
 from tasks.evaluation.judging import judge_answers
-from tasks.events import CallEnded, Event, subscribed
+from tasks.events import CallEnded, DraftGrown, Event, subscribed
 from tasks.models.chat.errors import Outcome
+from tasks.models.endpoints import Endpoint
 from tasks.models.local import local_model, reachable
-from tasks.settings.readers import READERS, Reader
+from tasks.settings.readers import Reader
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
+PLAIN = "{page}\n\nAnswer this question from the text above, as shortly as you can: {question}"
+PAGE_CHARACTERS = 12_000
+"""Of the best page; more does not fit a context of 8,192 tokens, nor so much where it is all numbers."""
+PLAIN_TOKENS = 150
 SEED = 1
-UNUSABLE_SHARE = 5.0
-"""Of the calls, at most, in per cent."""
-PROMISED = {"flow": (2400.0, 400.0, 15.0)}
-"""Tokens read and written, on average, and the median of the seconds."""
+FLOW, PAGE, RULES = "FlowReader", "best page", "rules"
+"""Who reads: the model in FlowReader, the model by hand, nobody."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What somebody said to a question and quoted, and what it took; `first` are the seconds until there were words to read."""
+
+    said: str
+    status: AnswerStatus
+    seconds: float
+    first: float | None = None
+    read: int = 0
+    written: int = 0
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A question with its readings, and which of them are right: the answer, and what is shown."""
+
+    question: BenchmarkQuestion
+    readings: dict[str, Reading]
+    right: dict[str, bool]
+    shown: dict[str, bool]
+
+
+class Heard:
+    """Hears how each call of a model ended, and when the draft of an answer began."""
+
+    def __init__(self) -> None:
+        self.outcomes, self.draft = Counter[Outcome](), 0.0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, CallEnded):
+            self.outcomes[event.call.outcome] += 1
+        if isinstance(event, DraftGrown) and event.text and not self.draft:
+            self.draft = time.monotonic()
 
 
 def corpus_questions() -> list[BenchmarkQuestion]:
@@ -54,31 +98,113 @@ def corpus_questions() -> list[BenchmarkQuestion]:
     ]
 
 
-async def answers_of(
-    questions: Sequence[BenchmarkQuestion], corpus: str, reader: Reader, *, local: bool
-) -> list[tuple[Answer, float]]:
-    """Ask one after the other, with the local model or by rules; return the answers and their seconds."""
-    found = []
-    for question in questions:
-        asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
-        began = time.monotonic()
-        async with aclosing(ask(AskRequest(**asked, fresh=True, local=local))) as answers:
-            found += [(answer, time.monotonic() - began) async for answer in answers]
-    return found
+async def answered(
+    question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool, reader: Reader = "flow"
+) -> tuple[Answer, Reading]:
+    """Ask FlowReader, with the local model or by rules."""
+    asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
+    request = AskRequest(**asked, fresh=True, local=local)
+    heard.draft, began = 0.0, time.monotonic()
+    async with aclosing(ask(request)) as answers:
+        (answer,) = [answer async for answer in answers]
+    seconds, first = time.monotonic() - began, heard.draft - began if heard.draft else None
+    quotes, used = tuple(citation.quote for citation in answer.citations), answer.usage
+    return answer, Reading(answer.answer, answer.status, seconds, first, used.input_tokens, used.output_tokens, quotes)
 
 
-def is_right(question: BenchmarkQuestion, answer: Answer) -> bool:
-    asked = Asked("", question.id, "", (), (), 0.0, answer.answer, answer.status.value)
+def page_texts(corpus: str) -> dict[tuple[str, int], str]:
+    """Return what stands on each page, as somebody would copy it."""
+    texts: dict[tuple[str, int], str] = {}
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        for record in snapshot.documents():
+            for node in snapshot.nodes(record.id):
+                words = (node.picture_text or node.content) if node.modality is Modality.FIGURE else node.content
+                texts[record.id, node.page] = "\n".join(filter(None, [texts.get((record.id, node.page)), node.caption, words]))
+    return texts
+
+
+def read_plainly(server: Endpoint, page: str, question: str) -> Reading:
+    """Have the model answer from a page: what anybody would do by hand. Of a page that is too long for it nothing is said."""
+    client, began = openai.OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0), time.monotonic()
+    said, first, read, written = "", None, 0, 0
+    with suppress(openai.BadRequestError):
+        for chunk in client.chat.completions.create(
+            model=server.model,
+            messages=[{"role": "user", "content": PLAIN.format(page=page[:PAGE_CHARACTERS], question=question)}],
+            max_tokens=PLAIN_TOKENS,
+            temperature=0,
+            stream=True,
+            stream_options={"include_usage": True},
+        ):
+            if chunk.choices and (words := chunk.choices[0].delta.content):
+                said, first = said + words, first or time.monotonic() - began
+            if chunk.usage:
+                read, written = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
+    status = AnswerStatus.ANSWERED if said.strip() else AnswerStatus.NOT_FOUND
+    return Reading(said, status, time.monotonic() - began, first, read, written)
+
+
+async def compared(question: BenchmarkQuestion, corpus: str, page_of: dict[tuple[str, int], str], heard: Heard) -> Compared:
+    """Ask by rules, by the model in FlowReader, and by the model of the page that rules found best."""
+    by_rules, ruled = await answered(question, corpus, heard, local=False)
+    _answer, modelled = await answered(question, corpus, heard, local=True)
+    best = [page_of.get((page.document.id, page.page), "") for page in by_rules.pages[:1]]
+    with reachable(local_model()) as server:
+        plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
+    readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
+    right = {name: is_right(question, reading) for name, reading in readings.items()}
+    shown = {name: is_shown_right(question, reading) for name, reading in readings.items()}
+    return Compared(question, readings, right, shown)
+
+
+def is_right(question: BenchmarkQuestion, reading: Reading) -> bool:
+    asked = Asked("", question.id, "", (), (), reading.seconds, reading.said, reading.status.value)
     return judge_answers([(question, asked)], None)[0].correct
 
 
-def is_shown_right(question: BenchmarkQuestion, answer: Answer) -> bool:
-    """Say whether the answer is right, or in the place of one a quote; nothing quoted is right where nothing answers."""
-    if answer.answer:
-        return is_right(question, answer)
-    quotes = [{*answer_words(citation.quote)} for citation in answer.citations]
-    known = [{*answer_words(one)} for one in question.answers]
-    return any(one <= quote for one in known for quote in quotes) if question.answerable else not quotes
+def holds(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool:
+    """Say whether a quote has all words of an answer, in any order; nothing quoted is right where nothing answers."""
+    if not question.answerable:
+        return not quotes
+    return any({*answer_words(answer)} <= {*answer_words(quote)} for answer in question.answers for quote in quotes)
+
+
+def unusable(outcomes: Counter[Outcome]) -> float:
+    """Return the share of calls without a usable reply, in per cent."""
+    lost = sum(count for outcome, count in outcomes.items() if outcome not in {Outcome.OK, Outcome.CACHED})
+    return 100 * lost / max(1, outcomes.total())
+
+
+def is_shown_right(question: BenchmarkQuestion, reading: Reading) -> bool:
+    """Say whether the answer is right, or in the place of one a quote."""
+    return is_right(question, reading) if reading.said else holds(question, reading.quotes)
+
+
+def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Figure]:
+    rows = [Figure("calls without a usable reply", unusable(outcomes), "%", most=2)]
+    rows += [row for name in (FLOW, PAGE) for row in cost_of(name, [one.readings[name] for one in found])]
+    answerable = [one for one in found if one.question.answerable]
+    for group, some in ((f"all {len(found)}", found), (f"{len(answerable)} answerable", answerable)):
+        for name in (FLOW, PAGE):
+            rows.append(share(f"{group}: answered, {name}", [bool(one.readings[name].said.strip()) for one in some]))
+            rows.append(share(f"{group}: right, {name}", [one.right[name] for one in some]))
+        rows += paired(f"{group}: right, {FLOW} less {PAGE}", [one.right[FLOW] - one.right[PAGE] for one in some])
+        rows += [share(f"{group}: shown and right, {name}", [one.shown[name] for one in some]) for name in (FLOW, RULES)]
+        rows += paired(f"{group}: shown and right, {FLOW} less {RULES}", [one.shown[FLOW] - one.shown[RULES] for one in some])
+    return rows
+
+
+def cost_of(name: str, readings: Sequence[Reading]) -> list[Figure]:
+    """Return what a question takes; only FlowReader promised anything."""
+    promised = name == FLOW
+    most = (2400.0, 400.0, 15.0, 10.0) if promised else (float("inf"),) * 4
+    first = [reading.first for reading in readings if reading.first is not None]
+    return [
+        Figure(f"{name}: tokens read, mean", mean(reading.read for reading in readings), most=most[0]),
+        Figure(f"{name}: tokens written, mean", mean(reading.written for reading in readings), most=most[1]),
+        Figure(f"{name}: a question, median", median(reading.seconds for reading in readings), "s", most=most[2]),
+        Figure(f"{name}: first words, median of {len(first)}", median(first or [0.0]), "s", most=most[3]),
+    ]
 
 
 def share(what: str, values: Sequence[bool]) -> Figure:
@@ -92,48 +218,27 @@ def paired(what: str, differences: Sequence[int]) -> list[Figure]:
     return [Figure(what, found.mean, "%"), Figure("  from", found.low, "%"), Figure("  to", found.high, "%")]
 
 
-def measure_reader(corpus: str, questions: Sequence[BenchmarkQuestion], reader: Reader) -> Part:
-    """Ask by rules, then by the model, which is loaded, with no reply kept from before."""
+def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion]) -> Part:
+    """Ask the questions one after the other, with the model loaded and no reply kept from before."""
     CallCache(calls_folder()).forget(questions_owner(corpus))
-    outcomes = Counter[Outcome]()
+    texts, heard = page_texts(corpus), Heard()
 
-    def hear(event: Event) -> None:
-        if isinstance(event, CallEnded):
-            outcomes[event.call.outcome] += 1
+    async def in_turn() -> list[Compared]:
+        return [await compared(question, corpus, texts, heard) for question in questions]
 
-    ruled = asyncio.run(answers_of(questions, corpus, reader, local=False))
-    with subscribed(hear):
-        found = asyncio.run(answers_of(questions, corpus, reader, local=True))
-    answers, used = [answer for answer, _ in found], [answer.usage for answer, _ in found]
-    shown, by_rules = (
-        [is_shown_right(question, answer) for question, (answer, _) in zip(questions, some, strict=True)] for some in (found, ruled)
-    )
-    lost = sum(count for outcome, count in outcomes.items() if outcome not in {Outcome.OK, Outcome.CACHED})
-    read, written, seconds = PROMISED.get(reader, (inf, inf, inf))
-    rows = [
-        share(f"{reader}: answered", [bool(one.answer) for one in answers]),
-        share(f"{reader}: right", [is_right(question, one) for question, one in zip(questions, answers, strict=True)]),
-        share(f"{reader}: shown and right", shown),
-        *paired(f"{reader}: the same, less by rules", [ours - theirs for ours, theirs in zip(shown, by_rules, strict=True)]),
-        Figure(f"{reader}: calls, mean", mean(one.calls + one.cached for one in used)),
-        Figure(f"{reader}: calls, most of a question", max(one.calls + one.cached for one in used), most=used[0].most_calls),
-        Figure(f"{reader}: tokens read, mean", mean(one.input_tokens for one in used), most=read),
-        Figure(f"{reader}: tokens written, mean", mean(one.output_tokens for one in used), most=written),
-        Figure(f"{reader}: a question, median", median(took for _, took in found), "s", most=seconds),
-        Figure(f"{reader}: calls without a usable reply", 100 * lost / max(1, outcomes.total()), "%", most=UNUSABLE_SHARE),
-    ]
-    said = [(one.question, one.answer, one.status, one.notes) for one in answers]
-    return rows, {"said": said, "shown and right": shown, "outcomes": dict(outcomes)}
+    with reachable(local_model()), subscribed(heard):
+        found = asyncio.run(in_turn())
+    return figures_of(found, heard.outcomes), {"questions": [raw(one) for one in found], "outcomes": dict(heard.outcomes)}
 
 
-def measure(readers: Sequence[Reader] = READERS, step: int = 3) -> Part:
-    """Ask each reader every so many of the forty questions of tests/corpus, read in for it."""
-    rows, raw = list[Figure](), dict[str, object]()
+def raw(one: Compared) -> dict[str, object]:
+    said = {name: vars(reading) for name, reading in one.readings.items()}
+    return {"question": one.question.text, "known": one.question.answers, **said, "right": one.right, "shown and right": one.shown}
+
+
+def measure() -> Part:
+    """Measure on the questions of tests/corpus, read in for it."""
     with tempfile.TemporaryDirectory() as folder:
         flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
-        with reachable(local_model()):
-            for reader in readers:
-                of_reader, raw[reader] = measure_reader(CORPUS, corpus_questions()[::step], reader)
-                rows += of_reader
-    return rows, raw
+        return measure_of(CORPUS, corpus_questions())

@@ -2,7 +2,7 @@
 
 Parts: calls (throughput, against a scripted server in a process of its own), tokens (of Analyze and Evolve, on the documents of
 tests/corpus and of ../shared/data where that is), local (what the small local model makes of forty questions), readers (what each
-reader that it drives makes of every third of them).
+reader makes of them that it drives).
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ChatLimits, ModelSettings
-from tests.bench import local_model, model_tokens
+from tests.bench import local_model, local_readers, model_tokens
 from tests.bench.measuring import Figure, Part, measure_parts, timed
 from tests.chat_server import chat_server
 
@@ -118,12 +118,7 @@ def serve(connection: Connection) -> None:
 
 
 def main() -> None:
-    parts = {
-        "calls": measure_calls,
-        "tokens": model_tokens.measure,
-        "local": partial(local_model.measure, ["flow"], step=1),
-        "readers": local_model.measure,
-    }
+    parts = {"calls": measure_calls, "tokens": model_tokens.measure, "local": local_model.measure, "readers": local_readers.measure}
     parser = argparse.ArgumentParser(prog="bench-models", description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(parts), help="only this part (repeatable)")
     measure_parts("bench-models", parts, parser.parse_args().only)
