@@ -23,7 +23,7 @@ from flows.prefect_runs.interruption import ending_in_order
 from flows.prefect_runs.labels import tag_run, what_is_measured
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.evaluations import keep_evaluation
-from storage.locations import corpus_location, evaluations_folder, home
+from storage.locations import corpus_location, evaluations_file, home
 from storage.records.evaluations import Asked, Evaluation
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
@@ -78,7 +78,7 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
         write_lines(request.out, plan, found)
     found = found.joined(Results(notes=variants_of(plan, started)))
     evaluation = summed_up(plan, found, run_id=str(flow_run.id), started=started, weights=weights)
-    keep_evaluation(evaluations_folder(), evaluation)
+    keep_evaluation(evaluations_file(), evaluation)
     await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
 

@@ -46,8 +46,13 @@ def abilities_folder() -> Path:
     return home() / "abilities"
 
 
+def evaluations_file() -> Path:
+    """Return the DuckDB file of all evaluations' results, of whatever corpus."""
+    return home() / "evaluations.duckdb"
+
+
 def evaluations_folder() -> Path:
-    """Return the folder of all evaluations' results, of whatever corpus, each with its pictures in a folder of its run's id."""
+    """Return the folder of what an evaluation leaves apart from its results, in a folder of its run's id."""
     return home() / "evaluations"
 
 

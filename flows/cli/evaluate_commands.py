@@ -16,8 +16,8 @@ from rich.console import Console
 
 from flows.display.output import CommandError, Output
 from flows.display.progress import LINE_SECONDS, every
-from storage.evaluations import find_evaluation, list_evaluations, results_of
-from storage.locations import corpus_location, evaluations_folder
+from storage.evaluations import find_evaluation, list_evaluations
+from storage.locations import corpus_location, evaluations_file, evaluations_folder
 from storage.records.evaluations import Evaluation
 from storage.text import minute
 from tasks.progress import Progress, listening, stop_requested
@@ -113,7 +113,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
 
 
 def listed(_arguments: argparse.Namespace, output: Output) -> int:
-    evaluations = list_evaluations(evaluations_folder())
+    evaluations = list_evaluations(evaluations_file())
     if output.as_json:
         names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
         heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
@@ -130,7 +130,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def show(arguments: argparse.Namespace, output: Output) -> int:
-    evaluation = find_evaluation(evaluations_folder(), arguments.evaluation)
+    evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
         from tasks.evaluation.tables import evaluation_markdown
 
@@ -144,8 +144,8 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.evaluation_tables import compare_json, show_changes
     from tasks.evaluation.comparing import compare, what_else_differs
 
-    before = find_evaluation(evaluations_folder(), arguments.before)
-    after = find_evaluation(evaluations_folder(), arguments.after)
+    before = find_evaluation(evaluations_file(), arguments.before)
+    after = find_evaluation(evaluations_file(), arguments.after)
     changes, differences = compare(before, after), what_else_differs(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, differences))
@@ -155,11 +155,11 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _show(evaluation: Evaluation, output: Output) -> None:
-    from flows.display.evaluation_tables import show_evaluation
+    from flows.display.evaluation_tables import evaluation_json, show_evaluation
 
     pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
     if output.as_json:
-        output.data(results_of(evaluation) | {"pictures": list(map(str, pictures))})
+        output.data(evaluation_json(evaluation, pictures))
     else:
         show_evaluation(evaluation, pictures, output)
 

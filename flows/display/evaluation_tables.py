@@ -1,7 +1,7 @@
 """What an evaluation looks like on a terminal, and to programs."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,11 @@ from tasks.evaluation.tables import evaluation_page, figure_text, fitted_mark, n
 
 WANTED = "recall@5"
 MISSED_SHOWN = 10
+
+
+def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
+    kept = {each.name: getattr(evaluation, each.name) for each in fields(evaluation) if each.name != "scored"}
+    return kept | {"figures": evaluation.figures.to_dicts(), "pictures": [str(path) for path in pictures]}
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:

@@ -92,16 +92,16 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         connection.close()
 
 
-def refuse_other_versions(schema_version: int, place: Path | str) -> None:
-    """Raise StoreVersionError where the schema is another than this FlowReader's."""
-    if schema_version == SCHEMA_VERSION:
+def refuse_other_versions(schema_version: int, place: Path | str, known: int = SCHEMA_VERSION) -> None:
+    """Raise StoreVersionError where the schema is another than the one `known`, by default that of corpora."""
+    if schema_version == known:
         return
-    if schema_version > SCHEMA_VERSION:
+    if schema_version > known:
         remedy = "install the newer FlowReader or take another FLOWREADER_HOME"
     else:
         remedy = "read its documents into a new corpus: flowreader ingest FOLDER --corpus NAME"
     raise StoreVersionError(
-        f"{str(place)!r} has schema version {schema_version}, this FlowReader knows {SCHEMA_VERSION}; nothing was changed; {remedy}"
+        f"{str(place)!r} has schema version {schema_version}, this FlowReader knows {known}; nothing was changed; {remedy}"
     )
 
 

@@ -41,6 +41,7 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
         locations.mirrors_folder,
         locations.pictures_folder,
         locations.abilities_folder,
+        locations.evaluations_file,
         locations.evaluations_folder,
         locations.prefect_folder,
         locations.reports_folder,

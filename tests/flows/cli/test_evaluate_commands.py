@@ -14,7 +14,7 @@ import pytest
 from flows.cli.evaluate_commands import STOPPED
 from flows.cli.main import main
 from storage.evaluations import keep_evaluation
-from storage.locations import corpus_location, evaluations_folder, prefect_folder
+from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
 from storage.records.evaluations import Figure
 from tests.evaluation_plans import small_benchmark
 from tests.flows.cli.test_cli import heavy_loaded_by
@@ -54,8 +54,9 @@ def kept(home):
         printed = [scored("flow", f"q{number}", f"{number}.pdf", **{"recall@5": recall}) for number in range(4)]
         figures = (Figure("flow", "all", "recall@5", recall, recall, recall, 4, 4),)
         other = {"started": f"2026-01-0{day}T10:30:00+00:00", "figures": figures, "settings": {"routing": {"demand": 5.0 + day}}}
-        keep_evaluation(evaluations_folder(), evaluation(run_id, *printed, **other))
+        keep_evaluation(evaluations_file(), evaluation(run_id, *printed, **other))
     folder = evaluations_folder() / LATE
+    folder.mkdir(parents=True)
     (folder / "recall-5.png").write_bytes(b"\x89PNG")
     return folder
 
@@ -112,7 +113,7 @@ def test_what_was_measured_is_listed_the_newest_first(call, kept):
 def test_of_many_arms_the_list_names_the_first_and_counts_the_rest(call, kept):
     arms = ["full", *(f"without part {number}" for number in range(30))]
     figures = tuple(Figure(arm, "all", "recall@5", 0.5, 0.5, 0.5, 4, 4) for arm in arms)
-    keep_evaluation(evaluations_folder(), evaluation("9bcdef01-ablations", what="ablations", figures=figures))
+    keep_evaluation(evaluations_file(), evaluation("9bcdef01-ablations", what="ablations", figures=figures))
     assert "full and 30 more" in call("list").out and "part 7" not in call("list").out
     assert next(one["arms"] for one in json.loads(call("list", "--json").out)["evaluations"] if one["what"] == "ablations") == arms
 
