@@ -105,6 +105,19 @@ def refuse_other_versions(schema_version: int, place: Path | str, known: int = S
     )
 
 
+@contextmanager
+def made(path: Path, schema: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Make a file by the statements in `schema`, filled in the block; a kill leaves no half of one under `path`."""
+    scratch = path.with_name(f".partial-{path.name}")
+    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
+        leftover.unlink(missing_ok=True)
+    with opened(scratch, read_only=False) as connection:
+        connection.execute(schema.read_text("utf-8"))
+        yield connection
+        connection.execute("CHECKPOINT")
+    scratch.replace(path)
+
+
 def create(
     path: Path,
     embedder: EmbedderIdentity,
@@ -112,12 +125,8 @@ def create(
     snapshot: int,
     records: Sequence[DocumentRecord] = (),
 ) -> None:
-    """Make a catalog of no graph, with these documents in it; a kill leaves no half of one under `path`."""
-    scratch = path.with_name(f".partial-{path.name}")
-    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
-        leftover.unlink(missing_ok=True)
-    with opened(scratch, read_only=False) as connection:
-        connection.execute(Path(__file__).with_name("schema.sql").read_text("utf-8"))
+    """Make a catalog of no graph, with these documents in it."""
+    with made(path, Path(__file__).with_name("schema.sql")) as connection:
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -130,8 +139,6 @@ def create(
             ],
         )
         write_records(connection, Change(frozenset(), tuple(records), (), ()))
-        connection.execute("CHECKPOINT")
-    scratch.replace(path)
 
 
 def rewrite(path: Path) -> None:
