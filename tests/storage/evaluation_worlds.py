@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from storage.evaluations import results_of
 from storage.records.evaluations import FIGURES, SCORED, Evaluation, Figure
 
 SETTINGS = {"routing": {"demand": 6.0, "sources": 8, "only": ["text", "table"]}, "gate": True}
@@ -41,4 +40,5 @@ def evaluation(run_id: str, *questions: pl.DataFrame, figures: Iterable[Figure] 
 
 def plain(evaluation: Evaluation) -> dict[str, object]:
     """Return all of an evaluation as it can be compared."""
-    return results_of(evaluation) | {"scored": evaluation.scored.rows(named=True)}
+    kept = {name: getattr(evaluation, name) for name in Evaluation.__slots__}
+    return kept | {"figures": evaluation.figures.rows(named=True), "scored": evaluation.scored.rows(named=True)}

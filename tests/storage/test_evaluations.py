@@ -100,9 +100,7 @@ def test_a_name_of_no_evaluation_is_refused_also_where_none_is_kept(path, asked)
     for kept in ((), (evaluation("abcxyz-1"),)):
         for each in kept:
             keep_evaluation(path, each)
-        with pytest.raises(
-            UnknownError, match=f"no evaluation .{asked}.; name it by .* `flowreader evaluate list` shows"
-        ):
+        with pytest.raises(UnknownError, match=f"no evaluation .{asked}.; name it by .* `flowreader evaluate list` shows"):
             find_evaluation(path, asked)
 
 
