@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 from prefect import flow
-from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
+from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.exceptions import CancelledRun, FailedRun
 from prefect.runtime import flow_run
@@ -31,7 +30,7 @@ from storage.system import check_writable
 from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
-from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recalled
 from tasks.evaluation.figures import summed_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
 from tasks.evaluation.lines import write_lines
@@ -39,7 +38,6 @@ from tasks.evaluation.pictures import write_pictures
 from tasks.evaluation.plan import (
     EvaluationPlan,
     Results,
-    models_of,
     notes_of,
     plan_evaluation,
     require_read,
@@ -49,7 +47,6 @@ from tasks.evaluation.plan import (
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.sizing import fitted_weights, weights_of_flow
 from tasks.evaluation.tables import evaluation_markdown
-from tasks.evaluation.wording import fitted_mark
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -145,18 +142,11 @@ async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: Mod
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
-    """Leave with the run one page with its tables and pictures, and one table that can be searched."""
-    key = f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower())
-    measured = f"{evaluation.what}: {evaluation.benchmark}"
+    """Leave with the run one page with its tables and pictures."""
     # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
     shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
     await acreate_markdown_artifact(
-        key=key,
+        key=f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower()),
         markdown="\n\n".join([evaluation_markdown(evaluation), *shown]),
-        description=as_markdown(f"Evaluation of {measured}"),
+        description=as_markdown(f"Evaluation of {evaluation.what}: {evaluation.benchmark}"),
     )
-    questions = pl.format("{} ({})", "group", "questions").alias("questions")
-    ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
-    marked = pl.Series("metric", [metric + fitted_mark(evaluation, metric) for metric in evaluation.figures["metric"]], pl.String)
-    rows = evaluation.figures.select("arm", questions, marked, *ends).to_dicts()
-    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_markdown(f"All figures of {measured}"))

@@ -6,9 +6,8 @@ No text of any document is in it. DuckDB shuts out all others while a process wr
 # DuckDB complains at the end of a process of types that are still referenced: annotations stay strings.
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -29,7 +28,6 @@ WAIT_SECONDS = 10.0
 """Another FlowReader that has the file open is waited for so long; the largest evaluation takes a second."""
 
 SHORTEST_PREFIX = 6
-NEAREST_SHOWN = 3
 
 BYTES_OF_A_VALUE = 64
 """A value takes fewer in the file and its write-ahead log together; an error about a full disk names it."""
@@ -65,10 +63,10 @@ def list_evaluations(path: Path) -> list[Evaluation]:
 def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
     """Return the evaluation, whole, whose id is this or begins with these 6 or more characters.
 
-    Raise UnknownError, naming the nearest, or AmbiguousError, naming all, and as `list_evaluations` does.
+    Raise UnknownError, or AmbiguousError, naming all, and as `list_evaluations` does.
     """
     if not path.exists():
-        raise _unknown(run_prefix, ())
+        raise _unknown(run_prefix)
     with _held_open(path) as connection:
         heads = {head.run_id: head for head in _read_heads(connection)}
         found = heads[_named(run_prefix, sorted(heads))]
@@ -125,18 +123,16 @@ def _named(asked: str, run_ids: Sequence[str]) -> str:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []
     if not found:
-        raise _unknown(asked, run_ids)
+        raise _unknown(asked)
     if len(found) > 1:
         several = ", ".join(map(repr, sorted(found)))
         raise AmbiguousError(f"{asked!r} names {len(found)} evaluations: {several}; take more characters of the id")
     return found[0]
 
 
-def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownError:
-    beginnings: Mapping[str, str] = {run_id[: max(len(asked), SHORTEST_PREFIX)]: run_id for run_id in run_ids}
-    near = difflib.get_close_matches(asked, beginnings, n=NEAREST_SHOWN, cutoff=0.0)
-    shown = f"the nearest: {', '.join(repr(beginnings[each]) for each in near)}" if near else "none is kept yet"
-    return UnknownError(f"no evaluation {asked!r}; name it by {SHORTEST_PREFIX} or more characters of its id ({shown})")
+def _unknown(asked: str) -> UnknownError:
+    remedy = f"name it by {SHORTEST_PREFIX} or more characters of its id; `flowreader evaluate list` shows those kept"
+    return UnknownError(f"no evaluation {asked!r}; {remedy}")
 
 
 @contextmanager

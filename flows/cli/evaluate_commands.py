@@ -53,13 +53,9 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _show_fitted(out: str | None, output: Output) -> None:
-    from flows.display.evaluation_tables import show_weights
-    from tasks.asking.weights import read_weights
     from tasks.evaluation.arms import WEIGHTS_FILE
 
     path = Path(out or WEIGHTS_FILE)
-    if not output.as_json:
-        show_weights(read_weights(path), output)
     output.side.print(
         f"the weights are in {path}; answer by them with flowreader ask --settings FILE.toml, in which stands\n\n"
         f"[ask]\nweights = {json.dumps(str(path.absolute()))}\n",
@@ -150,11 +146,11 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
-    changes = compare(before, after)
+    changes, differences = compare(before, after), what_else_differs(before, after)
     if output.as_json:
-        output.data(compare_json(before, after, changes, what_else_differs(before, after)))
+        output.data(compare_json(before, after, changes, differences))
     else:
-        show_changes(before, after, changes, what_else_differs(before, after), output)
+        show_changes(before, after, changes, differences, output)
     return WELL
 
 

@@ -8,15 +8,11 @@ from typing import Any
 import polars as pl
 
 from flows.display.output import Output
-from storage.records.evaluations import BenchmarkQuestion, Evaluation
+from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from storage.text import minute
-from tasks.algorithms.flow.sizes import FEATURES
-from tasks.algorithms.refusal import FEATURES as REFUSAL
-from tasks.asking.weights import Weights
 from tasks.evaluation.comparing import Difference, MetricChange
-from tasks.evaluation.figures import FEWEST_DOCUMENTS
-from tasks.evaluation.tables import evaluation_page
-from tasks.evaluation.wording import MISSING, fitted_mark, named_with_unit, unit_of
+from tasks.evaluation.scoring import ALL, difference_of
+from tasks.evaluation.tables import evaluation_page, figure_text, fitted_mark, named_with_unit, unit_of
 
 WANTED = "recall@5"
 MISSED_SHOWN = 10
@@ -33,36 +29,15 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     output.paragraph(page.about)
     for note in page.notes:
         output.paragraph(note, style="yellow")
-    for table in page.tables:
+    for title, cells in page.tables.items():
         output.line()
-        output.line(table.title, style="bold")
-        output.table(table.cells.columns, table.cells.rows(), right=table.cells.columns[1:])
+        output.line(title, style="bold")
+        output.table(cells.columns, cells.rows(), right=cells.columns[1:])
     output.line()
     output.paragraph(page.legend, style="dim")
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
-
-
-def show_weights(weights: Weights, output: Output) -> None:
-    fitted, scopes = weights.fitted, (weights.document, weights.corpus)
-    rows = [("constant", *(f"{one.bias:.4g}" for one in scopes))]
-    rows += [(name, *(f"{one.weights[place]:.4g}" for one in scopes)) for place, name in enumerate(FEATURES)]
-    rows += [
-        (f"price of a page, {pages} on average", *(f"{one.prices[pages]:.4g}" for one in scopes))
-        for pages in weights.document.prices
-    ]
-    doubts = [one.refusal for one in scopes]
-    rows += [
-        (f"refusal: {name}", *(f"{one.weights[place]:.4g}" if one else "as shipped" for one in doubts))
-        for place, name in enumerate(REFUSAL)
-    ]
-    rows.append(("refused from", *(f"{one.threshold:.4g}" if one else "as shipped" for one in doubts)))
-    output.line()
-    output.line(
-        f"Weights, fitted on {fitted.documents} documents and {fitted.questions} questions of {fitted.dataset}", style="bold"
-    )
-    output.table(("of the logistic", "own documents", "all documents"), rows, right=("own documents", "all documents"))
 
 
 def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:
@@ -113,7 +88,7 @@ def show_changes(
 def _row(change: MetricChange, mark: str) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
-    by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
-    interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
+    interval = (change.difference, change.low, change.high)
+    by = Figure(change.arm, ALL, difference_of(change.metric), *interval, change.questions, change.documents)
     verdict = "more than luck" if change.beyond_luck else ""
-    return change.arm, named_with_unit(change.metric) + mark, before, after, f"{by} ({interval})", verdict
+    return change.arm, named_with_unit(change.metric) + mark, before, after, figure_text(by), verdict

@@ -30,6 +30,10 @@ class BenchmarkQuestion:
     evidence: tuple[PageOf, ...] = ()
     evidence_sources: tuple[str, ...] = ()
 
+    @property
+    def judgeable(self) -> bool:
+        return bool(self.answers) or not self.answerable
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:

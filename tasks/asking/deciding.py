@@ -24,7 +24,7 @@ EVALUATING = (
 )
 """What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
 
-FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("fitting", "refusals", "sizing"))
+FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("refusals", "sizing"))
 """What decides, of what only evaluates, which weights come of a fit and what is measured out of fold."""
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "httpx")

@@ -21,7 +21,9 @@ from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, checked_questions
-from tasks.evaluation.arms import Arm
+from tasks.asking.weights import weights_of
+from tasks.evaluation.arms import Arm, EvaluationRequest
+from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
 from tasks.reading.answer import UnansweredError
@@ -54,6 +56,15 @@ class EvaluationContext:
         return identify(
             self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", language(), code_identity()
         )
+
+
+def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[str, str]:
+    reader = context.reader
+    named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+    if request.preset == "default":
+        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
+        named |= weights_named(fitted.dataset, fitted.benchmark)
+    return {what: name for what, name in named.items() if name}
 
 
 def readable_versions(context: EvaluationContext) -> dict[str, str]:

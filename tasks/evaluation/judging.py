@@ -115,10 +115,6 @@ def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) 
     return tuple(judge_answers(answered, judge))
 
 
-def is_judgeable(question: BenchmarkQuestion) -> bool:
-    return bool(question.answers) or not question.answerable
-
-
 def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> list[Judged]:
     """Judge answers, in order; without a model by rules alone.
 

@@ -19,7 +19,7 @@ from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
-from tasks.evaluation.wording import (
+from tasks.evaluation.tables import (
     DIFFERENCE,
     FEW_MARK,
     FEW_MEANS,

@@ -16,12 +16,9 @@ from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
 from tasks.asking.deciding import fitting_identity
 from tasks.asking.request import QuestionError, checked_questions
-from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest, arms_of
-from tasks.evaluation.asking import EvaluationContext
 from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.judging import is_judgeable
-from tasks.evaluation.probing import DEFAULT_LIMIT, make_probes, names_of
+from tasks.evaluation.probing import make_probes, names_of
 from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
@@ -198,15 +195,6 @@ def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
     return (f"variant {count} of this benchmark measured here: so many settings and versions of the code were tried on it",)
 
 
-def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[str, str]:
-    reader = context.reader
-    named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
-    if request.preset == "default":
-        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
-        named |= weights_named(fitted.dataset, fitted.benchmark)
-    return {what: name for what, name in named.items() if name}
-
-
 def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
     """Return which weights an evaluation went by; the hash of their benchmark, as heads show it, where it is known."""
     return {"weights": dataset, FITTED_ON: benchmark[:SHOWN_DIGITS]}
@@ -243,7 +231,7 @@ def _benchmark(request: EvaluationRequest) -> Benchmark:
             raise RequestError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
         return open_benchmark(Path(request.dataset))
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
-        return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT)
+        return make_probes(snapshot, limit=request.limit)
 
 
 def probed_corpus(request: EvaluationRequest) -> str:
@@ -251,7 +239,7 @@ def probed_corpus(request: EvaluationRequest) -> str:
 
 
 def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool:
-    return is_judgeable(question) if request.what == "answers" else bool(question.evidence)
+    return question.judgeable if request.what == "answers" else bool(question.evidence)
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:

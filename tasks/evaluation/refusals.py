@@ -12,9 +12,9 @@ from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.probability import FitError
 from tasks.algorithms.refusal import FEATURES, fit_refusal, refused_out_of_fold
 from tasks.asking.weights import RefusalWeights
-from tasks.evaluation.fitting import FOLDS, SEEDS
 from tasks.evaluation.scoring import REFUSED_RIGHTLY, REFUSED_WRONGLY, AskedBy, document_of
 
+FOLDS, SEEDS = 5, 5
 SHARES = tuple(share / 10 for share in range(1, 10))
 REFUSED_AT = "refused where the unanswerable are to "
 OUT_OF_FOLD = ", out of fold"

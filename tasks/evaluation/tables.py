@@ -1,31 +1,31 @@
-"""The tables of an evaluation, for a terminal or a page of Markdown."""
+"""The tables of an evaluation, for a terminal or a page of Markdown, and how its figures are written.
+
+Each is in its unit, with its interval, and marked where it is made of few.
+"""
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from storage.records.evaluations import Evaluation
+from storage.records.evaluations import Evaluation, Figure
 from storage.text import minute
+from tasks.evaluation.figures import FEWEST_DOCUMENTS, more_than_luck
+from tasks.evaluation.plan import FITTED_ON
 from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT
-from tasks.evaluation.scoring import ALL, GAIN
+from tasks.evaluation.scoring import ALL, BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, difference_of
 from tasks.evaluation.sizing import BY_FOLDS, CALIBRATION, SIZED
-from tasks.evaluation.wording import (
-    BEYOND_LUCK,
-    DIFFERENCE,
-    FEW_MARK,
-    FEW_MEANS,
-    MISSING,
-    ON_THESE,
-    figure_text,
-    figures_in,
-    fitted_mark,
-    fitted_on_these,
-    named_with_unit,
-)
 
+FEW_QUESTIONS = 10
+FEW_DOCUMENTS = 5
+FEW_MARK = "*"
+FEW_MEANS = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
+MISSING = "-"
+BEYOND_LUCK = "!"
+DIFFERENCE = difference_of("")
+ON_THESE = "fitted on these documents"
 INTERVALS_MEAN = f"in brackets: 95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
 BRIEF_MEANS = (
     f"{BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero; --markdown has the intervals"
@@ -43,21 +43,88 @@ METRIC, GROUP = pl.col("metric"), pl.col("group")
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationTable:
-    """Words in cells; the first column names what a row is about, the others hold numbers."""
+class Unit:
+    """How a metric is written: its value times `factor`, with so many decimals; `name` is empty where the metric names its unit."""
 
-    title: str
-    cells: pl.DataFrame
+    factor: float
+    decimals: int
+    name: str = ""
+
+
+SHARE, POINTS = Unit(100.0, 1, "%"), Unit(100.0, 1, "points")
+COUNT, MONEY = Unit(1.0, 1), Unit(1.0, 4, "in the currency of the prices")
+UNITS = {
+    "seconds": Unit(1.0, 2),
+    **dict.fromkeys(("calls", JUDGE_CALLS), COUNT),
+    **dict.fromkeys(("input tokens", "output tokens"), Unit(1.0, 0)),
+    **dict.fromkeys(("cost", JUDGE_COST), MONEY),
+    **dict.fromkeys(CALIBRATION, Unit(1.0, 3)),
+}
+
+
+def figures_in(frame: pl.DataFrame) -> list[Figure]:
+    return [Figure(**row) for row in frame.iter_rows(named=True)]
+
+
+def unit_of(metric: str) -> Unit:
+    usual = COUNT if metric.startswith("pages") else POINTS if is_difference(metric) else SHARE
+    return UNITS.get(metric.removesuffix(DIFFERENCE), usual)
+
+
+def named_with_unit(metric: str) -> str:
+    unit = unit_of(metric).name
+    return f"{metric} ({unit})" if unit else metric
+
+
+def fitted_mark(evaluation: Evaluation, metric: str) -> str:
+    """Return what marks a metric that depends on weights fitted on the evaluation's own documents, "" for any other."""
+    by_weights = metric.removesuffix(DIFFERENCE) in BY_WEIGHTS
+    return f", {ON_THESE}" if by_weights and fitted_on_these(evaluation) else ""
+
+
+def fitted_on_these(evaluation: Evaluation) -> bool:
+    """Say whether the weights were, by the hash of their benchmark, which no new name changes; by the name where there is none."""
+    benchmark = evaluation.models.get(FITTED_ON)
+    if benchmark is None:
+        return evaluation.models.get("weights") == evaluation.benchmark
+    return evaluation.benchmark_hash.startswith(benchmark)
+
+
+def is_difference(metric: str) -> bool:
+    return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
+
+
+def is_few(figure: Figure) -> bool:
+    """Say whether so few questions or documents were measured that the interval itself is not to be trusted."""
+    return figure.questions < FEW_QUESTIONS or figure.documents < FEW_DOCUMENTS
+
+
+def figure_text(figure: Figure, *, brief: bool = False) -> str:
+    """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where it is made of few.
+
+    One document has no interval: "57.0 (-)*". In brief a mark stands for the interval of a difference that leaves out zero.
+    """
+    unit, difference = unit_of(figure.metric), is_difference(figure.metric)
+    sign, to = ("+", " to ") if difference else ("", "-")
+    value, low, high = (f"{number * unit.factor:{sign}z,.{unit.decimals}f}" for number in (figure.value, figure.low, figure.high))
+    few = FEW_MARK if is_few(figure) else ""
+    if brief:
+        sure = difference and more_than_luck(low=figure.low, high=figure.high, documents=figure.documents)
+        return f"{value}{BEYOND_LUCK if sure else ''}{few}"
+    return f"{value} ({f'{low}{to}{high}' if figure.documents >= FEWEST_DOCUMENTS else MISSING}){few}"
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPage:
-    """What is shown of an evaluation: what was asked of what, when and by which code, its tables, and what their signs mean."""
+    """What is shown of an evaluation: what was asked of what, when and by which code, its tables, and what their signs mean.
+
+    The tables are of words, by their titles; the first column names what a row is about, the others hold numbers.
+    """
 
     title: str
     about: str
     notes: tuple[str, ...]
-    tables: tuple[EvaluationTable, ...]
+    tables: Mapping[str, pl.DataFrame]
     legend: str
 
 
@@ -77,7 +144,7 @@ def evaluation_page(evaluation: Evaluation, *, width: int | None = None) -> Eval
             f"of {asked_of}{f'; models: {models}' if models else ''}"
         ),
         notes=evaluation.notes,
-        tables=tuple(_tables(evaluation, brief=brief)),
+        tables=dict(_tables(evaluation, brief=brief)),
         legend=f"{BRIEF_MEANS if brief else INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}{CUTS_MEAN if gains else ''}",
     )
 
@@ -87,9 +154,9 @@ def evaluation_markdown(evaluation: Evaluation) -> str:
     page = evaluation_page(evaluation)
     lines = [f"# Evaluation of {_cell(page.title)}", "", _cell(page.about), "", _cell(page.legend)]
     lines += [f"\n- {_cell(note)}" for note in page.notes]
-    for table in page.tables:
-        lines += ["", f"## {_cell(table.title)}", "", _row(table.cells.columns), "|---|" + "--:|" * (table.cells.width - 1)]
-        lines += map(_row, table.cells.iter_rows())
+    for title, cells in page.tables.items():
+        lines += ["", f"## {_cell(title)}", "", _row(cells.columns), "|---|" + "--:|" * (cells.width - 1)]
+        lines += map(_row, cells.iter_rows())
     return "\n".join(lines) + "\n"
 
 
@@ -102,7 +169,7 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\`*_~\[\]|])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
 
 
-def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]:
+def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield a table for each kind of metric, of all questions, then one for each metric that is measured on parts of them.
 
     Columns are arms; of ablations, which are many, the arms are rows.
@@ -113,15 +180,14 @@ def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]
         found = shown.filter(GROUP == ALL, kind)
         if found.height:
             title = f"{title}, {_counted(found)} question{'' if set(found['questions']) == {1} else 's'}"
-            yield EvaluationTable(title, _pivoted(found, "arm", "name") if of_ablations else _pivoted(found, "name", "arm"))
+            yield title, _pivoted(found, *(("arm", "name") if of_ablations else ("name", "arm")))
     # what is gained over cut rankings depends on how many pages a question needs, and is too much to read by each source and type
     parts = shown.filter(~(METRIC.str.starts_with(GAIN) & GROUP.str.contains(":", literal=True)))
     for metric in parts.filter(GROUP != ALL)["metric"].unique(maintain_order=True):
         found = parts.filter(metric == METRIC)
         counted = {group: f"{group} ({_counted(of_group)})" for (group,), of_group in found.group_by("group", maintain_order=True)}
         found = found.with_columns(part=GROUP.replace(counted))
-        cells = _pivoted(found, "arm", "part") if of_ablations else _pivoted(found, "part", "arm")
-        yield EvaluationTable(f"{found['name'][0]}, by group", cells)
+        yield f"{found['name'][0]}, by group", _pivoted(found, *(("arm", "part") if of_ablations else ("part", "arm")))
 
 
 def _shown(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """`make bench-ask`: how long questions take. Prints a table, writes bench-ask.json.
 
 Parts: questions (warm, on synthetic corpora of several sizes, kept in a folder), readers (the same for each way of answering, at
-10,000 nodes), flow, cold. Ratios are taken within one run.
+10,000 nodes), cold.
 """
 
 import argparse
@@ -12,19 +12,15 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
-from functools import partial
 from math import inf
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from tasks.algorithms.flow.min_cost import min_cost_flow
-from tasks.algorithms.flow.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
 from tasks.settings.readers import READERS, Reader
 from tests.bench.ask_world import corpus, questions
-from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes, timed
-from tests.tasks.algorithms.flow_worlds import amount_of, cost_of
+from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes
 
 SIZES = [1_000, 10_000, 100_000]
 WARM, MEASURED = 15, 50
@@ -35,8 +31,6 @@ MEMORY_MEGABYTES = 1536
 READERS_NODES = 10_000
 READER_MEDIANS = {"flow": 60.0, "plan": 300.0, "agent": 250.0, "map": 200.0, "walk": 150.0}
 """Milliseconds promised, by reader."""
-
-FLOW_NODES, FLOW_ARCS, FLOW_ENDS, FLOW_ROUNDS = 2_000, 20_000, 8, 5
 
 COLD_ROUNDS, COLD_SECONDS = 7, 3.0
 COLD_QUESTION = "What was the total revenue of Merrow Tidal Systems in 2024?"
@@ -96,59 +90,6 @@ async def ask_all(name: str, reader: Reader, parts: int) -> list[float]:
     return times
 
 
-def measure_flow() -> Part:
-    """Route on random graphs of the size of a question, the product and networkx's network simplex by turns."""
-    ours, theirs, differences = [], [], []
-    for seed in range(FLOW_ROUNDS):
-        began = time.perf_counter()
-        network = random_network(seed)
-        found = min_cost_flow(network, demand=6.0)
-        ours.append(time.perf_counter() - began)
-        seconds, cost = timed(partial(simplex_cost, network, amount_of(network, found)))
-        theirs.append(seconds)
-        differences.append(abs(cost_of(network, found) - cost) / cost)
-    times_faster = median(slow / quick for slow, quick in zip(theirs, ours, strict=True))
-    figures = [
-        Figure(f"min-cost flow, networkx / ours ({FLOW_NODES:,} nodes, {FLOW_ARCS:,} arcs)", times_faster, "x", least=40),
-        Figure("difference of cost, millionths", 1e6 * max(differences), most=1),
-        Figure("ours, build and solve", 1000 * median(ours), "ms", most=12),
-    ]
-    return figures, {"ours_seconds": ours, "networkx_seconds": theirs}
-
-
-def random_network(seed: int) -> FlowNetwork:
-    """Return a network as a question makes one; making its random numbers takes a millisecond of what is measured."""
-    random = np.random.default_rng(seed)
-    tails, heads = random.integers(0, FLOW_NODES, FLOW_ARCS), random.integers(0, FLOW_NODES, FLOW_ARCS)
-    scores = random.beta(2, 4, FLOW_NODES)
-    ends = random.permutation(FLOW_NODES)[: 2 * FLOW_ENDS]
-    return build_network(
-        nodes=FLOW_NODES,
-        tails=tails,
-        heads=heads,
-        cosines=random.uniform(0.22, 1.0, FLOW_ARCS),
-        scores=scores,
-        sources=ends[:FLOW_ENDS],
-        sinks=ends[FLOW_ENDS:],
-        answerability=random.beta(2, 4, FLOW_NODES),
-    )
-
-
-def simplex_cost(network: FlowNetwork, amount: float) -> float:
-    """Return the cost that networkx finds for the same network, in the same whole numbers."""
-    import networkx as nx
-
-    graph = nx.MultiDiGraph()
-    units = int(flow_units(amount))
-    graph.add_node(network.source, demand=-units)
-    graph.add_node(network.sink, demand=units)
-    columns = (network.tails, network.heads, cost_units(network.costs), flow_units(network.capacities))
-    for tail, head, cost, capacity in zip(*(column.tolist() for column in columns), strict=True):
-        graph.add_edge(tail, head, weight=cost, capacity=capacity)
-    cost, _flow = nx.network_simplex(graph)
-    return float(cost) / UNITS_OF_COST / UNITS_OF_FLOW
-
-
 def measure_cold(home: Path) -> Part:
     """Ingest tests/corpus, then ask it again and again, from the shell to the answer, everything loaded anew each time."""
     home.mkdir()
@@ -167,13 +108,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench-ask", description=__doc__)
     parser.add_argument("--folder", type=Path, help="where the synthetic corpora are kept")
     parser.add_argument("--nodes", type=int, nargs="+", default=SIZES, help="sizes of the corpora (default: %(default)s)")
-    parser.add_argument(
-        "--only", action="append", choices=["flow", "cold", "questions", "readers"], help="only this part (repeatable)"
-    )
+    parser.add_argument("--only", action="append", choices=["cold", "questions", "readers"], help="only this part (repeatable)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flowreader-bench-") as scratch:
         parts = {
-            "flow": measure_flow,
             "cold": lambda: measure_cold(Path(scratch, "cold")),
             "questions": lambda: measure_questions((asked.folder or Path(scratch)).absolute(), asked.nodes),
             "readers": lambda: measure_readers((asked.folder or Path(scratch)).absolute()),

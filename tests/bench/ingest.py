@@ -1,34 +1,25 @@
 """`make bench-ingest`: what was promised of the ingest, measured. Prints a table, writes bench-ingest.json.
 
-Every ratio is taken within one run, the two sides by turns. Parts: throughput, embedding, ocr, whole.
+Every ratio is taken within one run, the two sides by turns. Parts: throughput, ocr, whole.
 """
 
 import argparse
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
-from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpus_location
-from tasks.content_graph.analysis import embedding_text
-from tasks.ingest.steps import embed_nodes
-from tasks.models.embedding.embedder import default_identity, open_embedder
-from tasks.models.embedding.minilm import package_folder
 from tasks.models.ocr import read_pictures
 from tasks.parsing.parse import render_page
 from tasks.parsing.pictures_read import PICTURES_AT_ONCE
 from tasks.parsing.supervisor import CHILDREN
-from tasks.settings.ingest import EmbeddingSettings, IngestSettings, LimitSettings, OcrSettings
-from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts, timed
+from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings
+from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, timed
 from tests.bench.mineru_alone import read_alone, text_layer
 
 ROUNDS = 3
@@ -36,7 +27,6 @@ THROUGHPUT_PAGES, PROMISED_FROM_PAGES = 400, 200
 """Enough documents that two stages can overlap, few enough for the rounds; on fewer start-up weighs more than was promised of."""
 SILENT_SHARE = 0.1
 """Pages without text that a born-digital document may have: covers and dividers."""
-EMBEDDED_TEXTS = 2000
 SILENT_PAGES = 20
 PROMISED_DOCUMENTS, PROMISED_MINUTES, COMMAND_MEGABYTES = 38, 40, 1536
 
@@ -50,16 +40,13 @@ class Bench:
     data: Path
     scratch: Path
     keep: Path | None = None
-    homes: list[Path] = field(default_factory=list)
 
     def documents(self, suffix: str = "") -> list[Path]:
         return sorted(path for path in self.data.rglob(f"*{suffix}") if path.is_file())
 
     def ingested(self, chosen: Sequence[Path]) -> tuple[float, int]:
         """Ingest the files without OCR into a fresh home; return the seconds and the pages."""
-        home = self.scratch / f"home-{len(self.homes)}"
-        home.mkdir()
-        self.homes.append(home)
+        home = Path(tempfile.mkdtemp(dir=self.scratch))
         settings = self.scratch / "without-ocr.toml"
         settings.write_text("[reading.ocr]\nenabled = false\n")
         run = flowreader(home, "ingest", *chosen, "--settings", settings)
@@ -102,52 +89,6 @@ def born_digital(bench: Bench) -> list[Path]:
     return chosen
 
 
-def measure_embedding(bench: Bench) -> Part:
-    """Embed the same texts by turns, beside sentence-transformers' default `encode`; both have embedded once before."""
-    from sentence_transformers import SentenceTransformer
-
-    if not bench.homes:
-        bench.ingested(born_digital(bench))
-    documents = node_texts(bench.homes[-1])
-    texts = [text for document in documents for text in document]
-    reference, ours = SentenceTransformer(str(package_folder()), device="cpu"), open_embedder(default_identity())
-    batch = EmbeddingSettings().batch_nodes
-
-    def default_encode() -> Any:
-        return np.asarray(reference.encode(texts, show_progress_bar=False), dtype=np.float32)
-
-    def in_our_batches() -> Any:
-        parts = [embed_nodes(texts=own, embedder=ours, batch_nodes=batch, on_nodes=lambda _done, _total: None) for own in documents]
-        return np.concatenate(parts)
-
-    reference.encode(texts[:8], show_progress_bar=False)
-    ours.embed_documents(texts[:8])
-    pairs = [(timed(default_encode), timed(in_our_batches)) for _ in range(ROUNDS)]
-    (_, theirs), (_, mine) = pairs[-1]
-    cosines = np.sum(theirs * mine, axis=1) / np.linalg.norm(theirs, axis=1) / np.linalg.norm(mine, axis=1)
-    figures = [
-        Figure(f"embedding / sentence-transformers, {len(texts)} node texts", ratio_of(pairs), "x", least=1.5),
-        Figure("  their likeness, 1000 x cosine", 1000 * float(cosines.mean()), least=999),
-    ]
-    return figures, {"seconds": [(slow, fast) for (slow, _), (fast, _) in pairs]}
-
-
-def ratio_of(pairs: Sequence[tuple[tuple[float, Any], tuple[float, Any]]]) -> float:
-    """Return how many times as fast the second of each pair is."""
-    return median(slow / fast for (slow, _), (fast, _) in pairs)
-
-
-def node_texts(home: Path) -> list[list[str]]:
-    """Return what is embedded of the nodes of each document, documents by id, until there are enough."""
-    os.environ["FLOWREADER_HOME"] = str(home)
-    found: list[list[str]] = []
-    with open_for_reading(corpus_location(CORPUS)) as snapshot:
-        for record in snapshot.documents():
-            missing = EMBEDDED_TEXTS - sum(map(len, found))
-            found.append([embedding_text(node, EmbeddingSettings().text) for node in snapshot.nodes(record.id)][:missing])
-    return [texts for texts in found if texts]
-
-
 def measure_ocr(bench: Bench) -> Part:
     """Read the same pictures by turns, beside RapidOCR with its defaults, page by page; both have read once before."""
     from rapidocr import RapidOCR
@@ -173,10 +114,16 @@ def measure_ocr(bench: Bench) -> Part:
     read_pictures(pictures[:1])
     pairs = [(timed(page_by_page), timed(in_our_batches)) for _ in range(ROUNDS)]
     (_, theirs), (_, ours) = pairs[-1]
+    ratio = median(slow / fast for (slow, _), (fast, _) in pairs)
     both = sum((one & other).total() for one, other in zip(theirs, ours, strict=True))
     all_words = sum(page.total() for page in (*theirs, *ours))
     figures = [
-        Figure(f"OCR / RapidOCR page by page, {len(pages)} pages", ratio_of(pairs), "x", least=1.5),
+        Figure(
+            f"OCR / RapidOCR page by page, {len(pages)} pages",
+            ratio,
+            "x",
+            least=1.5,
+        ),
         Figure("  words that differ", 100 - 200 * both / max(1, all_words), "%", most=2),
     ]
     return figures, {"seconds": [(slow, fast) for (slow, _), (fast, _) in pairs]}
@@ -218,7 +165,7 @@ def measure_whole(bench: Bench) -> Part:
 
 
 def main() -> None:
-    parts = {"throughput": measure_throughput, "embedding": measure_embedding, "ocr": measure_ocr, "whole": measure_whole}
+    parts = {"throughput": measure_throughput, "ocr": measure_ocr, "whole": measure_whole}
     parser = argparse.ArgumentParser(prog="bench-ingest", description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT / "tests" / "corpus", help="folder of documents (default: %(default)s)")
     parser.add_argument("--only", action="append", choices=list(parts), help="only this part (repeatable)")

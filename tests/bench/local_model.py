@@ -28,7 +28,7 @@ from storage.records.answers import Answer, AnswerStatus
 from storage.records.documents import Modality
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
-from tasks.algorithms.metrics.answer_words import answer_words
+from tasks.algorithms.metrics.answers import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
 from tasks.evaluation.judging import judge_answers

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.judging import is_judgeable
 from tasks.models.local import of_file
 from tests.asking_worlds import COAST, TORQUE
 from tests.bench.local_model import FLOW, PAGE, RULES, corpus_questions, measure_of
@@ -26,7 +25,7 @@ def measured(own_home, tmp_path, monkeypatch):
     """The figures, and the readings by their questions."""
     gguf = write_gguf(tmp_path / "model.gguf")
     monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", str(gguf))
-    questions = list(filter(is_judgeable, open_benchmark(small_benchmark(tmp_path / "reports")).questions))
+    questions = [one for one in open_benchmark(small_benchmark(tmp_path / "reports")).questions if one.judgeable]
     served = {"models": (of_file(gguf).model,), "api_key": "key", "max_model_len": 8192}
     with chat_server(reply, **served) as server, announced(server.base_url, gguf, own_home):
         figures, found = measure_of("small", questions)

@@ -1,4 +1,4 @@
-"""How good an evaluation finds it: rankings, answers, how sure a mean is; probes of a corpus.
+"""How good an evaluation finds it: rankings, answers, how sure a mean is.
 
-It imports the rooms `questions`, `layout` and `text`, and how answers are compared.
+It imports the rooms `questions` and `text`, and how answers are compared.
 """

@@ -151,22 +151,16 @@ def _delimiter(text: str) -> str:
 
 def _table_rows(file: Path, text: str) -> Iterator[Row]:
     # Not Polars: its errors do not name the line, and it accepts a row with a cell too few.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    line, number, header = 1, 0, None
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
-        for cells in reader:
-            place, line = f"{file}, line {line}", reader.line_num + 1
-            if header is None:
-                header = cells
-            elif len(cells) not in {0, len(header)}:
-                raise BenchmarkError(f"{place} has {len(cells)} cells, the header {len(header)}; quote cells that hold a separator")
-            elif cells:
-                number += 1
-                yield Row(place, number, dict(zip(header, cells, strict=True)))
+        for number, cells in enumerate(reader, 1):
+            place = f"{file}, line {reader.line_num}"
+            if None in cells or None in cells.values():
+                raise BenchmarkError(f"{place} has more or fewer cells than the header; quote cells that hold a separator")
+            yield Row(place, number, cells)
     except csv.Error as error:
-        raise BenchmarkError(
-            f"{file}, line {line}: {_reason(error)}; look for a quote that is not closed or not doubled"
-        ) from error
+        message = f"{file}, after line {reader.line_num}: {_reason(error)}; look for a quote that is not closed or not doubled"
+        raise BenchmarkError(message) from error
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:

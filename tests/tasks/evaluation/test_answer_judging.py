@@ -14,7 +14,7 @@ from storage.runs.log import EntryKind, RunLog
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, opened_judge
+from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, opened_judge
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
@@ -83,7 +83,7 @@ def test_what_nobody_answered_is_neither_right_nor_refused_whatever_rules_say_of
 
 def test_a_question_without_a_known_answer_cannot_be_judged():
     unknown = replace(CAR, answers=())
-    assert is_judgeable(CAR) and is_judgeable(NOTHING) and not is_judgeable(unknown)
+    assert CAR.judgeable and NOTHING.judgeable and not unknown.judgeable
     with pytest.raises(ValueError, match="judge only questions whose answer is known"):
         judge_answers([answered(unknown, "car")], None)
 

@@ -10,7 +10,6 @@ from flows.evaluate import ask_corpus
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.evaluations import BenchmarkQuestion
-from storage.runs.answers import read_answers
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
@@ -44,21 +43,14 @@ from tasks.evaluation.scoring import (
     difference_of,
     gain_over,
 )
-from tasks.evaluation.wording import figures_in
+from tasks.evaluation.tables import figures_in
 from tasks.settings.ask import AllSettings
-from tests.asking_worlds import published
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
-from tests.storage import worlds
 from tests.storage.evaluation_worlds import plain, scored
 
 ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
 TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
 GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS]
-
-
-@pytest.fixture
-def corpus(home):
-    return published(home, worlds.graph("a"), worlds.graph("b"))
 
 
 def summed(plan, found):
@@ -83,20 +75,18 @@ def retrieved(**arms):
 FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]), ([1, 2, 3], [1, 2])])
 
 
-def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
+def test_an_evaluation_says_what_was_measured_where_and_by_which_code():
     plan = plan_by_hand(ONE, TWO, scope="corpus")
     shown = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
     evaluation = summed(plan, FOUND.joined(Results(**shown)))
     assert {name: getattr(evaluation, name) for name in shown} == shown
-    assert evaluation.corpus == "default"
-    assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
-    assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
+    assert (evaluation.what, evaluation.corpus, evaluation.scope) == ("retrieval", "default", "corpus")
     assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)
     assert evaluation.code == code_identity()
     assert evaluation.settings == plan.request.settings.model_dump(mode="json")
 
 
-def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
+def test_figures_are_the_means_over_the_questions_of_each_arm():
     evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
     shown = values(evaluation)
     assert (shown["flow", "recall@1"], shown["top-k", "recall@1"]) == (0.75, 0.25)
@@ -111,7 +101,7 @@ def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
     ]
 
 
-def test_only_the_main_metrics_are_measured_on_parts_of_the_questions(corpus):
+def test_only_the_main_metrics_are_measured_on_parts_of_the_questions():
     evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
     assert {one.group for one in figures_in(evaluation.figures)} == {
         ALL,
@@ -127,7 +117,7 @@ def test_only_the_main_metrics_are_measured_on_parts_of_the_questions(corpus):
     assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
 
 
-def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups(corpus):
+def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups():
     found = FOUND.joined(retrieved(plan=[([2, 1], [2]), ([1, 2, 3], [1, 2])]))
     evaluation = summed(plan_by_hand(ONE, TWO), found)
     shown = values(evaluation)
@@ -136,7 +126,7 @@ def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups(c
     assert values(evaluation, "several pages")["plan", difference_of(AT_FLOW)] == 0.0
 
 
-def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
+def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none():
     plan = plan_by_hand(ONE, TWO, what="ablations", only=("BM25 only",), readers=("flow",))
     found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "BM25 only": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
     evaluation = summed(plan, found)
@@ -151,7 +141,7 @@ def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none
     assert {one.group for one in figures_in(evaluation.figures)} == {ALL, "one page", "several pages"}
 
 
-def test_a_probe_measures_its_rankings_by_kind(corpus):
+def test_a_probe_measures_its_rankings_by_kind():
     plan = plan_by_hand(ONE, TWO, what="probe")
     evaluation = summed(plan, FOUND)
     assert {one.metric for one in figures_in(evaluation.figures) if one.group == "source: Text"} == {
@@ -159,7 +149,7 @@ def test_a_probe_measures_its_rankings_by_kind(corpus):
     }
 
 
-def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals(corpus):
+def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals():
     right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 1),))
     nothing = BenchmarkQuestion("nothing", "Who won?", ("b.pdf",), answerable=False)
     asked = {one.id: answered(one, answer="20 m") for one in (right, nothing)}
@@ -254,18 +244,6 @@ def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_hom
     write_lines(str(tmp_path / "out.jsonl"), plan, found)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert {(line["status"], line["kind"], line["correct"]) for line in lines} >= {("evidence", "unread", None)}
-
-
-def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_answer_of_the_users(in_asked_home, benchmark):
-    location = corpus_location("small")
-    _, first = measured(benchmark, what="answers")
-    kept = {path: path.stat().st_size for path in location.evaluations.iterdir()}
-    assert len(kept) == 2
-    plan, found = measured(benchmark, what="retrieval")
-    assert {path: path.stat().st_size for path in location.evaluations.iterdir()} == kept
-    assert all(one == first.asked[arm][name] for arm, by_question in found.asked.items() for name, one in by_question.items())
-    assert set(values(summed(plan, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
-    assert read_answers(location, present=[]) == []
 
 
 def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_asked_home, benchmark):

@@ -91,28 +91,6 @@ def test_groups_have_a_point_for_each_arm_the_better_one_further_right():
         assert 1 + (np.diff(rows) > 1).sum() == len(groups) + 1, "one more is the legend's"
 
 
-def test_ablations_stand_left_or_right_of_a_line_at_zero_however_long_their_names():
-    arms = [f"{number:02} an ablation whose name is sixty characters long, or more" for number in range(40)]
-    changes = [figure(arm, difference_of("recall@1"), 0.3 if place % 2 else -0.3) for place, arm in enumerate(arms)]
-    png = drawn(*changes, what="ablations")["recall-1"]
-    pixels = opened(png)
-    rows, columns = where(pixels, BLUE)
-    left, right = columns[columns < columns.mean()], columns[columns > columns.mean()]
-    dark = np.nonzero((pixels.sum(axis=2) < 150).sum(axis=0) > 200)[0]
-    assert ((dark > left.max()) & (dark < right.min())).any(), "no line between them"
-    assert 1 + (np.diff(np.unique(rows)) > 1).sum() == len(arms)
-
-
-@pytest.mark.parametrize(("part", "enough"), [("questions", 10), ("documents", 5)])
-def test_a_point_of_few_questions_or_documents_is_hollow(part, enough):
-    def inked(count):
-        return where(opened(picture({"all": [figure("flow", "recall@1", **{part: count})]}, title="t", arms=["flow"])), BLUE)[
-            0
-        ].size
-
-    assert inked(enough - 1) < inked(enough)
-
-
 def test_of_a_thousand_parts_the_forty_of_most_questions_are_drawn_and_the_rest_counted():
     counts = {f"type: {number:04}": 1 + number * 7919 % 1200 for number in range(1200)}
     found = [figure("flow", "recall@1", group=group, questions=count) for group, count in counts.items()]

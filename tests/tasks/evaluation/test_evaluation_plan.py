@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
@@ -113,13 +112,10 @@ def test_a_transfer_is_scored_on_one_dataset_and_fitted_on_the_other(folder, tmp
     assert [name for name, _ in plan.fitted_on.by_corpus()] == ["evaluate-other"]
 
 
-def test_settings_are_variants_and_readers_and_scopes_are_none(folder):
+def test_settings_and_ways_to_fit_are_variants_and_readers_and_scopes_are_none(folder, home, monkeypatch):
     tried = {arm.variant for arm in plan_of(folder, what="fit").arms} | {arm.variant for arm in plan_of(folder).arms}
     assert len(tried) == 1
     assert len({arm.variant for arm in plan_of(folder, what="ablations", only=("rounds 0", "BM25 only")).arms} - tried) == 2
-
-
-def test_another_way_to_fit_is_another_variant(folder, home, monkeypatch):
     plans = [plan_of(folder), plan_of(folder, what="fit"), plan_of(folder, what="transfer", fitted_on=str(folder))]
     assert [variants_of(plan, "today")[0][:10] for plan in plans] == ["variant 1 "] * 3
     monkeypatch.setattr("tasks.evaluation.plan.fitting_identity", lambda: "another")
@@ -135,13 +131,6 @@ def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_th
     again = plan_of(folder, corpus="small", settings=other)
     request, _ = work_to_do(again, "small", again.arms[0])
     assert request is not None and request.settings.reading.evolution.rounds == 0
-
-
-def test_probes_are_asked_of_the_corpus_that_they_are_made_from(own_home):
-    plan = plan_evaluation(EvaluationRequest(what="probe", corpus="small", limit=8))
-    assert [name for name, _ in plan.by_corpus()] == ["small"]
-    missing, ids = work_to_do(plan, "small", plan.arms[0])
-    assert missing is None and set(plan.benchmark.documents) <= set(ids)
 
 
 def test_probes_are_asked_of_every_readable_document_those_without_a_probe_too(home):
@@ -248,33 +237,6 @@ def test_the_whole_method_comes_first_and_only_what_is_named_follows():
     assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["BM25 only", "OCR"])] == [FULL, "BM25 only", "without OCR"]
     with pytest.raises(RequestError, match=r"'BM52'.*BM25 only"):
         ablation_arms(AllSettings(), "flow", ["BM52"])
-
-
-def test_arms_that_read_documents_alike_share_a_corpus():
-    arms = {arm.name: arm for arm in ablation_arms(AllSettings(), "flow")}
-    assert arms["without BM25"].read_alike == arms[FULL].read_alike
-    apart = (FULL, "without OCR", "evolution rounds 0", "vectors of summary and keywords")
-    assert len({arms[name].read_alike for name in apart}) == len(apart)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("what", "accuracy"),
-        ("readers", ()),
-        ("readers", ("flow", "bm25")),
-        ("scope", "page"),
-        ("limit", 0),
-        ("questions_at_once", 65),
-        ("resamples", 99),
-        ("settings", {"ask": {"selection": {"mixing": 2.0}}}),
-        ("datasets", "reports"),
-    ],
-)
-def test_what_may_not_be_asked_of_an_evaluation_is_refused_by_its_name(name, value):
-    with pytest.raises(ValidationError) as refused:
-        EvaluationRequest.model_validate({name: value})
-    assert name in str(refused.value.errors()[0]["loc"][0])
 
 
 def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_mean():

@@ -13,8 +13,7 @@ from storage.records.evaluations import Figure
 from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, difference_of, gain_over
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
-from tasks.evaluation.tables import evaluation_markdown, evaluation_page
-from tasks.evaluation.wording import figure_text, named_with_unit
+from tasks.evaluation.tables import evaluation_markdown, evaluation_page, figure_text
 from tests.storage.evaluation_worlds import evaluation as kept
 
 GOLDEN = Path(__file__).with_name("evaluation_pages.md")
@@ -106,21 +105,12 @@ def test_the_hash_says_where_weights_were_fitted_and_the_name_where_there_is_non
     assert ("weights fitted on these documents" in page) == here
 
 
-def test_each_metric_that_weights_decide_says_that_they_were_fitted_here_and_no_other_does():
-    pages = [evaluation_page(replace(one, models={"weights": "moved", "fitted on": HERE})) for one in (retrieval(), ablations())]
-    tables = [table for page in pages for table in page.tables]
-    names = {name for table in tables for name in (table.title, *table.cells.columns, *table.cells.to_series(0))}
-    gain = gain_over(OWN, CONST)
-    assert {name.partition(", fitted on these documents")[0] for name in names if ", fitted on these documents" in name} == {
-        *(f"{PERFECT} (%)", f"{gain} (points)", PERFECT, RETURNED),
-    }
-
-
 def test_where_intervals_have_no_room_marks_stand_in_their_place():
     wide, narrow = (evaluation_page(ablations(), width=width) for width in (200, 80))
-    assert "(-10.0 to +1.0)" in str(wide.tables[0].cells.rows()) and "in brackets" in wide.legend
-    assert narrow.tables[0].cells.columns == ["arm", "recall@1", RETURNED, PERFECT]
-    assert narrow.tables[0].cells.rows() == [
+    shown, briefly = (next(iter(page.tables.values())) for page in (wide, narrow))
+    assert "(-10.0 to +1.0)" in str(shown.rows()) and "in brackets" in wide.legend
+    assert briefly.columns == ["arm", "recall@1", RETURNED, PERFECT]
+    assert briefly.rows() == [
         ("full", "50.0", "0.5", "50.0"),
         ("without propagation", "-5.0", "+1.3!", "+0.0"),
     ]
@@ -144,11 +134,6 @@ def test_where_intervals_have_no_room_marks_stand_in_their_place():
 def test_a_figure_is_shown_in_its_unit_with_its_interval_and_marks(metric, numbers, shown, brief):
     one = figure(metric, **numbers)
     assert (figure_text(one), figure_text(one, brief=True)) == (shown, brief)
-
-
-def test_a_metric_is_named_with_its_unit():
-    assert named_with_unit("recall@1") == "recall@1 (%)" and named_with_unit("seconds") == "seconds"
-    assert named_with_unit("recall@1, difference") == "recall@1, difference (points)"
 
 
 def shown_by_markdown(page):

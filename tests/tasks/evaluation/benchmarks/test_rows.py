@@ -25,7 +25,7 @@ def test_cells_may_hold_separators_quotes_and_new_lines(tmp_path, separator):
     first, second = read_rows(written(tmp_path, "q.csv", text))
     assert first.cells == {"a": "1", "b": f'x{separator}\n"y"'} and second.cells == {"a": "2", "b": "z"}
     assert (first.number, second.number) == (1, 2)
-    assert first.place.endswith("q.csv, line 2") and second.place.endswith("q.csv, line 5")
+    assert first.place.endswith("q.csv, line 3") and second.place.endswith("q.csv, line 5")
 
 
 def test_objects_are_read_from_lines_and_from_an_array(tmp_path):
@@ -47,9 +47,9 @@ def test_objects_are_read_from_lines_and_from_an_array(tmp_path):
         ("q.json", '[{"a": 1}, "b"]', r"q\.json, record 2 is no JSON object"),
         ("q.json", "[]", r"q\.json' holds no questions"),
         ("q.csv", "a,b\n", r"q\.csv' holds no questions"),
-        ("q.csv", 'a,b\n1,"x\ny"\n1\n5,6\n', r"q\.csv, line 4 has 1 cells, the header 2"),
-        ("q.csv", "a,b\n1,2,3\n", r"q\.csv, line 2 has 3 cells, the header 2"),
-        ("q.csv", 'a,b\n1,2\n3,"4\n5,6\n', r"q\.csv, line 3: .*quote"),
+        ("q.csv", 'a,b\n1,"x\ny"\n1\n5,6\n', r"q\.csv, line 4 has more or fewer cells than the header"),
+        ("q.csv", "a,b\n1,2,3\n", r"q\.csv, line 2 has more or fewer cells than the header"),
+        ("q.csv", 'a,b\n1,2\n3,"4\n5,6\n', r"q\.csv, after line 2: .*quote"),
         ("q.csv", b"a,b\n1,caf\xe9\n", r"q\.csv' is not UTF-8 at byte 9"),
         ("q.json", "[" * 100_000, r"q\.json is no JSON"),
     ],

@@ -9,7 +9,6 @@ from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.probability import FitError, Logistic, fit_logistic
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
-from tasks.evaluation.fitting import SEEDS, SIZES, Example, fit_pages, measure_sets, prices_of, weigh, weigh_out_of_fold
 from tasks.evaluation.plan import Results
 from tasks.evaluation.sizing import (
     BY_PROBABILITY,
@@ -17,12 +16,20 @@ from tasks.evaluation.sizing import (
     OVER_CONST,
     OVER_SAME_EACH,
     OWN_AT_CONST,
+    SEEDS,
+    SIZES,
     THREE_TO_EIGHT,
     TOP_K_AT_CONST,
+    Example,
     at_mean,
     examples_of,
+    fit_pages,
     fitted_weights,
+    measure_sets,
+    prices_of,
     scored_sizes,
+    weigh,
+    weigh_out_of_fold,
     weights_of_flow,
 )
 from tests.evaluation_plans import answered, plan_by_hand
