@@ -61,6 +61,7 @@ def test_the_same_question_has_the_same_answer_alone_again_and_among_others(read
     assert lasting(among[1]) == lasting(among[4]) == alone
 
 
+@pytest.mark.torture
 def test_another_process_with_other_hashes_says_the_same_and_loads_no_prefect(asked_home):
     code = (
         "import sys, json\nfrom flows.cli.main import main\n"

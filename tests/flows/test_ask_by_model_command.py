@@ -49,6 +49,7 @@ def test_a_server_that_is_not_there_is_one_clear_error_where_the_model_is_requir
     assert len(list(corpus_location("small").runs.glob("ask-*"))) == runs
 
 
+@pytest.mark.torture
 def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, settings_file, monkeypatch):
     command = [sys.executable, "-m", "flows.cli.main", "ask", COAST, "--corpus", "small", "--settings", str(settings_file)]
     settings_file.write_text(f"{settings_file.read_text()}[ask.selection]\nread = 1\n")

@@ -106,6 +106,7 @@ def test_a_folder_names_the_second_embedder_of_a_new_corpus(home, settings, tmp_
     assert "ingest into a new corpus with --corpus NAME" in refused.stderr
 
 
+@pytest.mark.torture
 def test_a_server_embeds_a_second_time_and_a_corpus_of_one_embedder_asks_it_nothing(home, settings, monkeypatch):
     document = CORPUS / "budget.xlsx"
     with embedding_server(spread(8)) as server:

@@ -179,6 +179,7 @@ def test_an_estimate_asks_no_model_and_shows_calls_tokens_and_cost(folder, serve
     assert server.calls == 0 and not (home / "corpora").exists()
 
 
+@pytest.mark.torture
 def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, server, home, tmp_path):
     (folder / "note.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why it should do so.</p>")
     plain = (folder.parent / "model.toml").read_text()

@@ -65,6 +65,7 @@ def test_a_copy_goes_with_the_last_corpus_that_shows_it_and_not_while_an_ingest_
     assert left() == set()
 
 
+@pytest.mark.torture
 def test_clean_up_deletes_what_nothing_shows_and_a_kill_left_when_they_are_old(places):
     young, partial, lock = kept("new.pdf", modified=None), kept("x"), kept("y")
     partial, lock = (path.rename(path.with_name(name)) for path, name in ((partial, ".partial-x"), (lock, "lock-address")))
@@ -73,6 +74,7 @@ def test_clean_up_deletes_what_nothing_shows_and_a_kill_left_when_they_are_old(p
     assert left() == {"in/report.pdf", "paper.pdf"} and young.exists() and not partial.exists() and not lock.exists()
 
 
+@pytest.mark.torture
 def test_a_copy_goes_with_its_document_when_no_snapshot_shows_it(places):
     remove_document(places[1], "paper.pdf", now=True)
     assert left() == {"in/report.pdf"}

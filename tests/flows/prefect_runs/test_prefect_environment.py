@@ -29,6 +29,7 @@ with prefect_server() as wait_until_ready:
 """
 
 
+@pytest.mark.torture
 def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documents_and_dies_with_a_killed_parent(home, tmp_path):
     give_prefect_data(home)
     for name in ("ctypes.py", "socket.py", "flows.py"):

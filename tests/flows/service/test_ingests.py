@@ -257,6 +257,7 @@ def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monk
 SERVICE = "import asyncio, sys; from flows.service.ingests import ingested; asyncio.run(ingested(sys.argv[1:], 'far'))"
 
 
+@pytest.mark.torture
 def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_where_that_is_killed(home, monkeypatch):
     async def cancelled():
         before = children_of(os.getpid())

@@ -165,6 +165,7 @@ def test_a_search_takes_the_place_of_a_question():
     assert door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
+@pytest.mark.torture
 def test_a_connection_whose_request_does_not_come_is_ended_and_one_that_waits_for_its_answer_is_not(monkeypatch):
     monkeypatch.setattr(resident, "HEAD_SECONDS", 0.3)
     with model_reads(monkeypatch, weighed, seconds=0.5) as request, served(http=PromptHead) as (address, _service):

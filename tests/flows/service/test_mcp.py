@@ -204,6 +204,7 @@ def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
     asyncio.run(world())
 
 
+@pytest.mark.torture
 def test_ctrl_c_ends_the_server_at_once_and_the_end_of_input_well(home):
     for end in (lambda running: running.send_signal(signal.SIGINT), lambda running: running.stdin.close()):
         with subprocess.Popen(

@@ -299,6 +299,7 @@ def read_in(home, store, graph, content):
     return place
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("now", [True, False])
 def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clean_up(home, store, monkeypatch, now):
     place = read_in(home, store, REPORT, b"what the report says")
@@ -310,6 +311,7 @@ def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clea
     assert b"what the report says" not in everything_in(home)
 
 
+@pytest.mark.torture
 def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_left_it(home, store, monkeypatch):
     place = read_in(home, store, REPORT, b"what the report says")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
@@ -321,6 +323,7 @@ def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_l
     assert b"what the report says" not in everything_in(home)
 
 
+@pytest.mark.torture
 def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
     place = read_in(home, store, REPORT, b"what the report says")
     remove_document(place, "report.pdf", now=False)

@@ -118,6 +118,7 @@ def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, s
     assert examine(two) == []
 
 
+@pytest.mark.torture
 def test_what_was_removed_is_gone_from_the_store_and_noted_where_it_is_pulled_and_a_change_is_not(store, one, two):
     add(one)
     pushing(store, one)
@@ -185,6 +186,7 @@ def test_a_push_whose_last_answer_was_lost_is_done(store, one, two):
     assert exports(two) == exports(one)
 
 
+@pytest.mark.torture
 def test_a_pull_that_is_overtaken_by_a_push_begins_again(store, one, two):
     pushing(store, one)
     left, lock = ["letter"], threading.Lock()

@@ -96,6 +96,7 @@ def test_a_corpus_that_was_not_pulled_from_there_is_not_overwritten(store, one, 
         pulling(store, "other", prefix="elsewhere")
 
 
+@pytest.mark.torture
 def test_a_corpus_that_was_made_anew_is_another_one(store, one, two, tmp_path):
     pushing(store, one)
     pulling(store)

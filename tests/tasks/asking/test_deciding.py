@@ -312,6 +312,7 @@ print(len(set(sys.modules) - before))
 """
 
 
+@pytest.mark.torture
 def test_a_question_loads_next_to_nothing_afterwards(asked_home):
     environment = {**os.environ, "FLOWREADER_HOME": str(asked_home)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)

@@ -137,6 +137,7 @@ def searching(store):
     )  # fmt: skip
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_ended_in_mid_download_goes_on(store, home, number):
     for key in "abcdefghijklmnop":
@@ -154,6 +155,7 @@ def test_a_run_ended_in_mid_download_goes_on(store, home, number):
     assert len(found(store.address()).files) == 16 and len(store.fetched) == 16 - whole
 
 
+@pytest.mark.torture
 def test_two_runs_at_once_fetch_each_object_once(store, home):
     for number in range(20):
         store.put(f"{number}.txt", str(number).encode())

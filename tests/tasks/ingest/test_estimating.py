@@ -55,6 +55,7 @@ def test_a_model_is_estimated_by_the_calls_that_would_be_made():
     assert 0 < estimate([work("maintenance_manual.docx")], lite).calls < manual.calls
 
 
+@pytest.mark.torture
 def test_the_map_takes_a_call_for_eight_pages_or_sections_beside_the_descriptions():
     def guess(**analysis):
         return estimate([work("paper.pdf")], IngestSettings.model_validate({"reading": {"analysis": analysis}}))
@@ -97,6 +98,7 @@ def test_what_is_remembered_costs_nothing_and_replies_that_were_kept_are_left_ou
     assert after[1].calls == before[1].calls - 5 and after[1].input_tokens < before[1].input_tokens
 
 
+@pytest.mark.torture
 def test_replies_to_another_prompt_or_of_another_model_are_asked_for_again(monkeypatch):
     paper, today = work("paper.pdf"), load_prompt("evolve").hash
     (before,) = estimate([paper], by_model()).by_document

@@ -106,6 +106,7 @@ def test_a_result_that_is_too_large_is_refused(location, monkeypatch):
 ENDLESS = "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b"
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("query", "bounds", "what"),
     [

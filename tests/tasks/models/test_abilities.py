@@ -39,6 +39,7 @@ def test_a_model_is_asked_what_it_can_do_once_and_a_run_pays_nothing_for_it(home
     assert (server.probes, server.calls, heard) == (1, 0, [])
 
 
+@pytest.mark.torture
 def test_a_hosted_model_is_not_slow_for_the_wait_for_its_first_word(home, tmp_path):
     well = {"tells_timings": False, "answers_probes": False, "seconds": 2.0}
     with chat_server(lambda _request: GLANCE, piece_length=4, piece_seconds=0.02, **well) as server:

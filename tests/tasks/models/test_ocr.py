@@ -57,6 +57,7 @@ def test_damaged_pictures_have_a_problem_and_spare_the_others():
     assert texts(words[3]) == ["Whole"]
 
 
+@pytest.mark.torture
 def test_empty_pictures_and_strips_have_no_words_and_no_problem():
     pictures = [picture(size=size) for size in ((1, 1), (400, 300), (12, 1900), (1900, 12))]
     assert all(not words.lines and not words.problem for words in read_pictures(pictures))

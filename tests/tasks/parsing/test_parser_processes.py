@@ -47,6 +47,7 @@ def reply(**changes) -> dict[str, object]:
     return {"late": False, "code": 0, "cpu_seconds": 1.5, "peak_megabytes": 90.0} | changes
 
 
+@pytest.mark.torture
 def test_a_parser_that_was_warmed_does_the_first_job(tmp_path):
     children = Children()
     try:
@@ -101,6 +102,7 @@ def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
     assert not pool._idle
 
 
+@pytest.mark.torture
 def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypatch):
     serve, seen = ForkServer.serve, []
 

@@ -153,6 +153,7 @@ def test_a_scan_gets_an_image_of_each_page_and_is_the_same_every_time(tmp_path):
     assert read(path, tmp_path) == document
 
 
+@pytest.mark.torture
 def test_stopping_ends_a_reading_at_once_and_the_next_one_works(tmp_path):
     path = hostile.cpu_burning_pdf(tmp_path)
     read(hostile.plain_pdf(tmp_path), tmp_path)

@@ -119,6 +119,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(("read", "piece"), [(read, piece) for read, pieces in HOSTILE.items() for piece in pieces])
 def test_a_long_hostile_question_is_read_in_time(read, piece):
     started = time.process_time()

@@ -195,6 +195,7 @@ def test_at_the_end_of_the_time_what_is_in_flight_is_cut_and_what_was_answered_c
         assert model.ask_all([call("text 9")])[0].summary == "9 txet", "the run goes on"
 
 
+@pytest.mark.torture
 def test_calls_that_wait_for_a_place_or_for_a_busy_server_are_cut_as_well(tmp_path):
     narrow = PATIENT | {"limits": {"in_flight": 1}, "retries": {"busy_seconds": 900.0, "retry_after_seconds": 600.0}}
     busy = {"misbehave": lambda _: Misbehaviour.BUSY_FOR_A_WHILE, "retry_after": "3600"}
