@@ -1,6 +1,7 @@
 """Our copies of what lies in object stores: a file for each object, whose name holds its address and tag.
 
-So no list can disagree with what lies there. None is deleted while an ingest reads; its loss costs the next one the download.
+So no list can disagree with what lies there. What nothing names is not deleted while an ingest reads; a loss costs the next one the
+download.
 """
 
 import hashlib

@@ -30,8 +30,23 @@ ROWS_SHOWN = 100
 """Of `lineage --sql`, at most: --json has all."""
 STEP_WIDTH = 14
 OF_ANSWER = frozenset(
-    ("answer_id", "asked", "question", "status", "reader", "corpus", "snapshot", "scope", "settings", "models", "notes", "usage")
-) | {"citations", "trace"}
+    [
+        "answer_id",
+        "asked",
+        "question",
+        "status",
+        "reader",
+        "corpus",
+        "snapshot",
+        "scope",
+        "settings",
+        "models",
+        "notes",
+        "usage",
+        "citations",
+        "trace",
+    ]
+)
 """What is told of an answer beside how it came to be: its words and pages are in `answers show`."""
 DEFAULTS: Mapping[records.RunKind, type[Settings]] = {
     records.RunKind.ASK: AskSettings,

@@ -30,8 +30,6 @@ from tasks.address import address_of, host_and_port
 
 DOCUMENTS_SHOWN, ANSWERS_SHOWN, QUESTION_SHOWN = 100, 10, 100
 FORM = "ask/ask"
-
-
 PROGRESS = "-progress"
 """So end the keys of bars."""
 

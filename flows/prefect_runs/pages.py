@@ -148,17 +148,19 @@ def _picture(graph: str) -> str:
 
 async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
     """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
-    kept = await asyncio.to_thread(keep_report, answer)
-    lineage = await asyncio.to_thread(answer_lineage, answer)
+    kept, lineage = await asyncio.to_thread(keep_report, answer), ""
+    with failures_logged("its lineage"):
+        lineage = await asyncio.to_thread(answer_lineage, answer)
     page = with_lineage(answer_markdown(answer, kept), await corpus_pages.corpus_link(answer.corpus), lineage)
     await corpus_pages.leave_page(corpus_pages.answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
     """Leave the page of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
-    run_id = UUID(str(run_at_work.id))
-    with failures_logged("the page of this ingest"):
+    run_id, lineage = UUID(str(run_at_work.id)), ""
+    with failures_logged("its lineage"):
         lineage = await asyncio.to_thread(ingest_lineage, request.corpus, str(run_id))
+    with failures_logged("the page of this ingest"):
         page = with_lineage(report_markdown(report), await corpus_pages.corpus_link(request.corpus), lineage)
         await corpus_pages.leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
     with failures_logged("the page of the corpus"):

@@ -86,7 +86,8 @@ async def refused(request: Request, error: Exception) -> Response:
     """Return the reply to an error: a page to people, else JSON, in OpenAI's words to its clients; raise what is not expected."""
     path = request.scope["path"]
     refusal = refusal_of(in_our_words(request, error))
-    words = question_refused(refusal) if path in QUESTIONS else words_of(refusal)
+    is_question = path in QUESTIONS and not isinstance(error, HTTPException | RequestValidationError)
+    words = question_refused(refusal) if is_question else words_of(refusal)
     if path.startswith(f"{openai_protocol.PREFIX}/"):
         return JSONResponse({"error": openai_protocol.in_openai_words(words)}, refusal.status, refusal.headers)
     if html.is_for_people(request) and not path.startswith(f"{PREFIX}/"):

@@ -232,10 +232,14 @@ def unread_uploads() -> list[tuple[str, list[str]]]:
     found = []
     for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
         uploads = [str(path) for path in sorted((uploads_folder() / location.name).glob("*/*"))]
-        with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
-            read = {path: record for record in snapshot.documents() for path in record.paths}
-            forget_uploads([path for path in uploads if path in read and not is_kept(read[path])], location)
-            uploads = [path for path in uploads if path not in read]
+        try:
+            with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
+                read = {path: record for record in snapshot.documents() for path in record.paths}
+                forget_uploads([path for path in uploads if path in read and not is_kept(read[path])], location)
+                uploads = [path for path in uploads if path not in read]
+        except (ExpectedError, OSError) as error:
+            say(f"uploads of corpus {location.name!r} stay unread: {error}")
+            continue
         if uploads:
             found.append((location.name, uploads))
     return found

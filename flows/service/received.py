@@ -51,8 +51,9 @@ class TokenCheck:
         self._count()
         if given and self.count_guess(request.client.host if request.client else "") > FREE_GUESSES:
             what = "too many wrong tokens came from this address"
-            remedy, wait = "and bring the token of the service", f"{GUESSES_SECONDS:.0f}"
-            raise RefusedError(429, what, "", f"wait {wait} seconds, {remedy}", why="token", headers={"Retry-After": wait})
+            wait = f"{GUESSES_SECONDS:.0f}"
+            remedy = f"wait {wait} seconds, and bring the token of the service"
+            raise RefusedError(429, what, "", remedy, why="token", headers={"Retry-After": wait})
         how = "with another token" if given else "without its token"
         remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
         raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why="token", headers=WHO)

@@ -29,7 +29,7 @@ def note_removals(location: CorpusLocation, removed: Mapping[str, Iterable[str]]
     paths = dict(before.paths)
     for document, shown in removed.items():
         paths[document] = tuple(sorted({*paths.get(document, ()), *map(storable, shown)}))
-    data = to_json(Removals(before.since if before.paths else time.time(), paths))
+    data = to_json(Removals(before.since if location.purge_due.exists() else time.time(), paths))
     with full_disk_explained(location.folder, len(data)):
         write_durably(location.purge_due, data)
 

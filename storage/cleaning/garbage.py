@@ -50,7 +50,7 @@ def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     with ExitStack() as locks:
         try:
             # Who reads copies keeps them by a lock of their own.
-            _forget_unnamed_copies(own.home, paths_in_use(locations), before)
+            _forget_unnamed_copies(own.home, locations, before)
             for location in locations:
                 if location.folder != own.folder and not locks.enter_context(quiet(location)):
                     return Garbage(postponed=f"corpus {location.name!r} is being written")
@@ -94,13 +94,14 @@ def _forget_words(memo: StepMemo, home: Path) -> None:
             shutil.rmtree(words, ignore_errors=True)
 
 
-def _forget_unnamed_copies(home: Path, shown: set[str], before: float) -> None:
+def _forget_unnamed_copies(home: Path, locations: list[CorpusLocation], before: float) -> None:
     """Delete the copies of objects that no corpus shows, and what a kill left half written; none while an ingest reads from any."""
     if not mirrors_folder(home).is_dir():
         return
     with copies_unused(home) as unused:
-        kept = set(map(copy_sign, filter(is_address, shown)))
-        delete_files(path for path in all_copies(home) if unused and sign_of(path) not in kept and is_older(path, before))
+        if unused:
+            kept = set(map(copy_sign, filter(is_address, paths_in_use(locations))))
+            delete_files(path for path in all_copies(home) if sign_of(path) not in kept and is_older(path, before))
 
 
 def is_older(path: Path, moment: float) -> bool:

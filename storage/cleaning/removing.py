@@ -11,7 +11,7 @@ from storage.catalog.current import forget_asked, snapshot_numbers, snapshot_pat
 from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning import owners
 from storage.cleaning.garbage import KEEP_SECONDS, Garbage, collect
-from storage.cleaning.snapshots import wait_for_readers
+from storage.cleaning.snapshots import without_readers
 from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
@@ -197,12 +197,12 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         raise unknown_corpus(location, "see them all with `flowreader corpora list`")
     with locked(location.lock, wait_seconds=LOCK_SECONDS):
         location.current.unlink(missing_ok=True)
-        wait_for_readers(location, wait_seconds=WAIT_SECONDS)
-        known, documents = _documents_known(location)
-        owners.forget_replies(location, known)
-        owners.forget_reports(location.home, known)
-        owners.forget_questions(location)
-        shutil.rmtree(location.snapshots, ignore_errors=True)
+        with without_readers(location, wait_seconds=WAIT_SECONDS):
+            known, documents = _documents_known(location)
+            owners.forget_replies(location, known)
+            owners.forget_reports(location.home, known)
+            owners.forget_questions(location)
+            shutil.rmtree(location.snapshots, ignore_errors=True)
         garbage = collect(location, keep_seconds=0.0)
         if not known:
             owners.forget_replies(location, garbage.documents)

@@ -2,6 +2,8 @@
 
 import itertools
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 from storage.catalog import catalog
@@ -33,12 +35,14 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
     return tuple(snapshot_numbers(location)[:-1])
 
 
-def wait_for_readers(location: CorpusLocation, *, wait_seconds: float) -> None:
-    """Wait until nobody has a snapshot open any more; it must be one that nobody can open anew."""
+@contextmanager
+def without_readers(location: CorpusLocation, *, wait_seconds: float) -> Iterator[None]:
+    """Wait until nobody has a snapshot open any more, and let nobody open one while the block runs."""
     deadline = time.monotonic() + wait_seconds
-    for number in snapshot_numbers(location):
-        with lock_file(snapshot_path(location, number)) as descriptor:
-            taken(descriptor, wait_seconds=deadline - time.monotonic())
+    with ExitStack() as locks:
+        for number in snapshot_numbers(location):
+            taken(locks.enter_context(lock_file(snapshot_path(location, number))), wait_seconds=deadline - time.monotonic())
+        yield
 
 
 def replaced_before(location: CorpusLocation, moment: float) -> list[int]:

@@ -42,7 +42,7 @@ class Reconciled:
 
 
 def reconcile(location: CorpusLocation, embedder: EmbedderIdentity) -> Reconciled:
-    """Mend what a crash left; raise where the store is newer or belongs to another embedder."""
+    """Mend what a crash left; raise where the store is of another version or another embedder's."""
     messages: list[str] = []
     lost: tuple[DocumentRecord, ...] = ()
     pointer = look_at_current(location, messages)

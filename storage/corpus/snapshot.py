@@ -68,7 +68,6 @@ class Counts:
     nodes: int
     nodes_by_modality: Mapping[str, int]
     edges: int
-    edges_by_kind: Mapping[str, int]
     rows: int
 
 
@@ -240,7 +239,6 @@ class Snapshot:
             nodes=sum(modalities.values()),
             nodes_by_modality={modality: modalities.get(modality, 0) for modality in Modality},
             edges=sum(kinds.values()),
-            edges_by_kind=kinds,
             rows=sums.get("rows", 0),
         )
 

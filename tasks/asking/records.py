@@ -85,8 +85,8 @@ class PathText:
 class Quote:
     """Words of a node that say something to the question.
 
-    `text` stands in the node. `support` 0..1 is how much it answers, `worth` 0..1 what its node is worth; `covered` are the stems
-    of the question in it, `beside` those in its headings, its caption, or, where they are names, in the title of its document.
+    `text` stands in the node. `worth` 0..1 is what its node is worth; `covered` are the stems of the question in it, `beside` those
+    in its headings, its caption, or, where they are names, in the title of its document.
     """
 
     node: Passage
@@ -94,7 +94,6 @@ class Quote:
     worth: float
     covered: frozenset[str]
     beside: frozenset[str]
-    support: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A document through its steps, what came of it, publishing, removing, maintenance.
+"""A document through its steps, what came of it, publishing, maintenance.
 
 It imports `finding`, `parsing`, `content_graph` and the corpus; flows import it.
 """

@@ -1,4 +1,4 @@
-"""Looking after corpora: which, what is done and found, as steps of a run and as the page of it, and what goes by age."""
+"""Looking after corpora: which, what is done and found, as steps of a run and as the page of it."""
 
 from __future__ import annotations
 

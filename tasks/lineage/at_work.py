@@ -10,7 +10,7 @@ from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
-from storage.runs.at_work import SignedRun, close, killed_runs, runs_at_work
+from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from storage.text import displayed, listed
@@ -51,8 +51,7 @@ class OpenRun:
     @property
     def goes_on(self) -> bool:
         """Say whether the same command does the rest: an evolve run needs no file for it."""
-        there = any(is_address(path) or os.path.lexists(path) for path in self.paths)
-        return self.kind is RunKind.EVOLVE or (self.kind is RunKind.INGEST and there)
+        return self.kind is RunKind.EVOLVE or (self.kind is RunKind.INGEST and bool(self.paths))
 
 
 def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
@@ -63,7 +62,7 @@ def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
 
 def killed(location: CorpusLocation) -> tuple[OpenRun, ...]:
     """Return the corpus's killed runs that no other took over yet, the oldest first."""
-    return tuple(_open_run(run, killed=True) for run in killed_runs(location))
+    return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
 
 
 def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
@@ -72,7 +71,9 @@ def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
     failed = sum(step_outcome(step) == "failed" for step in last.values())
     read = sum(step.step == LAST_STEP and not step.error for step in last.values())
     began, kind = utc_moment(run.began), history.head.kind
-    return OpenRun(run.path.stem, kind, began, _paths(history), read + failed, failed, history.planned, killed)
+    # What a killed run was to read may be gone, and is not named then.
+    paths = tuple(path for path in _paths(history) if not killed or is_address(path) or os.path.lexists(path))
+    return OpenRun(run.path.stem, kind, began, paths, read + failed, failed, history.planned, killed)
 
 
 def utc_moment(seconds: float) -> str:
@@ -110,6 +111,9 @@ def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[OpenRun, ...]:
     """Return the killed runs; those that no command goes on with, or none did for a month, are closed."""
     found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
+    for sign in killed_runs(location):
+        if sign.began <= before and not sign.path.exists():
+            put_away(sign.path)
     for run in found:
         if not run.goes_on or datetime.fromisoformat(run.began).timestamp() <= before:
             close(location.runs / f"{run.run_id}.jsonl", outcome=KILLED, snapshot=snapshot)

@@ -39,14 +39,21 @@ class RunHistory:
 
 
 RECORDS: Mapping[EntryKind, type[Any]] = {EntryKind.STEP: StepRecord, EntryKind.CALL: CallRecord}
+NEEDED: Mapping[EntryKind, frozenset[str]] = {
+    EntryKind.RUN: frozenset({"parameters", "settings", "code_version"}),
+    EntryKind.END: frozenset({"outcome", "snapshot"}),
+}
 
 
 def history_of(run: RunEntries) -> RunHistory:
-    """Return the history in the entries of a run; a step or a call that lacks something counts as damage and is left out."""
+    """Return the history in the entries of a run; a line that lacks something counts as damage and is left out."""
     torn, found = run.torn, []
     last: dict[EntryKind, dict[str, Any]] = {}
     for entry in run.entries:
         kind = entry["kind"]
+        if not NEEDED.get(kind, frozenset()) <= entry.keys():
+            torn += 1
+            continue
         last[kind] = entry
         if kind in RECORDS:
             try:

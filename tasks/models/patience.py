@@ -19,7 +19,7 @@ class Breaker:
     def __init__(self, retries: ChatRetries, probe: Callable[[], Awaitable[None]]) -> None:
         """Begin closed; `probe` raises FaultError while nothing answers, ChatEndedError where nothing better can come."""
         self._retries, self._probe = retries, probe
-        self._failures = 0
+        self._failures, self._down_since = 0, 0.0
         self._asking = asyncio.Lock()
         self._end: ChatEndedError | None = None
 
@@ -34,6 +34,8 @@ class Breaker:
     def failed(self) -> None:
         """A request found no server; so many in a row, and all calls wait."""
         self._failures += 1
+        if self._failures == self._retries.failures_until_pause:
+            self._down_since = asyncio.get_running_loop().time()
 
     async def wait(self) -> None:
         """Return at once while the server is well, else when it is back; raise ChatEndedError where it stays away."""
@@ -48,9 +50,9 @@ class Breaker:
                     raise
 
     async def _recover(self) -> None:
-        """Ask until the server answers."""
+        """Ask until the server answers; who asks may be cut off, and the next one goes on with what is left of the time."""
         clock = asyncio.get_running_loop().time
-        end, pause = clock() + self._retries.down_seconds, FIRST_PAUSE_SECONDS
+        end, pause = self._down_since + self._retries.down_seconds, FIRST_PAUSE_SECONDS
         while True:
             await asyncio.sleep(max(0.0, min(pause, end - clock())))
             try:

@@ -84,10 +84,6 @@ def equal_paths(nodes: Sequence[Sequence[int]]) -> tuple[ChosenPath, ...]:
     return tuple(ChosenPath(tuple(group), flow=1.0, share=1.0 / len(nodes)) for group in nodes)
 
 
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'s' * (number != 1)}"
-
-
 LINE_CHARACTERS = 160
 """Of what a node says of itself."""
 ANSWER_CHARACTERS, QUOTES_SHOWN = 400, 3

@@ -114,7 +114,7 @@ def _uncut(quote: str) -> str:
 
 
 def quote_of(node: Passage, text: str, path: PathText) -> Quote:
-    return Quote(node, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
+    return Quote(node, text, path.worth[node.id], covered=frozenset(), beside=frozenset())
 
 
 def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: str) -> str | None:

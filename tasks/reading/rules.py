@@ -1,7 +1,7 @@
 """Finding evidence without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -178,7 +178,7 @@ class ExtractiveReader:
                 chosen = strongest(scores=np.where(fits, scores, 0.0), count=settings.quotes).tolist()
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
-            best = tuple(replace(quotes[place], support=float(scores[place])) for place in chosen)
+            best = tuple(quotes[place] for place in chosen)
             # Of one part of several nothing is quoted that holds none of what it asks: the others have their own.
             answers.append(PartAnswer(part, best if covered > 0.0 or len(parts) == 1 else (), covered))
         return answers

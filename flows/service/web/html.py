@@ -28,15 +28,15 @@ TEMPLATES.globals = {**REPORT.globals, "READERS": READERS, "PAGES_PER_ANSWER": P
 def html(
     template: str,
     status: int = 200,
-    more: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
     *,
     framed: bool = False,
     **context: Any,  # noqa: ANN401 - Jinja's
 ) -> HTMLResponse:
-    """Return a page; only one that is `framed` may stand in another of ours. `more` are headers."""
+    """Return a page; only one that is `framed` may stand in another of ours."""
     policy = POLICY + ("'self'" if framed else "'none'")
     # With "no-referrer" a form would not say where it comes from.
-    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin", **(more or {})}
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin", **(headers or {})}
     return HTMLResponse(TEMPLATES.get_template(template).render(context), status, headers)
 
 

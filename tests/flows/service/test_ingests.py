@@ -126,6 +126,16 @@ def test_the_upload_of_a_document_that_failed_goes_when_its_ingest_ends_and_by_a
     assert [name for name, _paths in ingests.unread_uploads()] == [] and upload.exists() is stays
 
 
+def test_a_corpus_that_cannot_be_read_keeps_its_uploads_and_no_other_waiting(own_home, capsys):
+    waits = kept("waits.txt", b"a")
+    kept("damaged.txt", b"b", corpus="other")
+    damaged = corpus_location("other").current
+    damaged.parent.mkdir(parents=True, exist_ok=True)
+    damaged.write_text("no pointer")
+    assert ingests.unread_uploads() == [("small", [str(waits)])]
+    assert "uploads of corpus 'other' stay unread" in "".join(capsys.readouterr())
+
+
 def test_an_upload_that_is_removed_while_it_is_read_stops_its_ingest_and_does_not_fail_it(own_home, monkeypatch):
     async def read(paths, corpus):
         forget_uploads(paths, corpus_location(corpus))

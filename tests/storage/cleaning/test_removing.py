@@ -179,9 +179,7 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
     assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
 
 
-@pytest.mark.parametrize(
-    "step", ["removing.wait_for_readers", "owners.forget_replies", "owners.forget_reports", "removing.collect"]
-)
+@pytest.mark.parametrize("step", ["removing.without_readers", "owners.forget_replies", "owners.forget_reports", "removing.collect"])
 def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(location, monkeypatch, step):
     keep_words(location, "paper")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):

@@ -9,7 +9,7 @@ import pytest
 
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, remembered_embedder
 from storage.errors import AmbiguousError
-from storage.records.documents import DocumentState, EdgeKind, Modality
+from storage.records.documents import DocumentState, Modality
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
 
 REPORT, LETTER, BROKEN = graph("report", picture="a" * 64), graph("letter"), graph("broken")
@@ -95,7 +95,6 @@ def test_counts_add_up(snapshot):
     assert everything.documents == {"ready": 2, "failed": 1, "needs_password": 0, "ocr_required": 0}
     assert (everything.pages, everything.nodes, everything.edges, everything.rows) == (4, 12, 12, 6)
     assert everything.nodes_by_modality == {Modality.TEXT: 10, Modality.TABLE: 2, Modality.FIGURE: 0}
-    assert everything.edges_by_kind == {EdgeKind.NEXT: 10, EdgeKind.SEMANTIC: 2}
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_pa
     kill(location, "r1", paths=[str(tmp_path), str(tmp_path / "gone")])
     (run,) = killed(location)
     assert (run.run_id, run.kind, run.goes_on) == ("r1", RunKind.INGEST, True)
-    assert run.message.startswith(f"the ingest run of {tmp_path} and 1 more that began at 20")
+    assert run.message.startswith(f"the ingest run of {tmp_path} that began at 20")
     assert run.message.endswith(" UTC was killed; the same command goes on with the rest")
 
 
@@ -52,19 +52,27 @@ def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_pa
     [
         (f"{ASKING}1", {"questions": ["?"]}, "the ask run that began"),
         ("r1", {"corpora": []}, "the run that began"),
-        ("r1", {"paths": ["/no/such/folder"]}, "the ingest run of /no/such/folder that began"),
-        ("r1", None, "the run that began"),
+        ("r1", {"paths": ["/no/such/folder"]}, "the ingest run that began"),
     ],
 )
 def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, name, parameters, what):
     path = location.runs / f"{name}.jsonl"
     with at_work(path):
-        if parameters is not None:
-            begun(location, name, **parameters)
+        begun(location, name, **parameters)
     (run,) = close_what_cannot_go_on(location, snapshot=3)
     assert run.message.startswith(what) and run.message.endswith("was killed")
     head = history_of(read_run(path)).head
     assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists() and killed(location) == ()
+
+
+def test_the_sign_of_a_run_that_was_killed_before_its_first_line_goes_after_a_month(location):
+    path = location.runs / "r1.jsonl"
+    with at_work(path):
+        pass
+    for age, stands in ((0.0, True), (KEEP_UNNAMED_SECONDS + 60, False)):
+        os.utime(sign_of(path), (time.time() - age,) * 2)
+        assert close_what_cannot_go_on(location, snapshot=3) == () and sign_of(path).exists() is stands
+    assert not path.exists()
 
 
 def test_an_ingest_does_the_rest_of_those_that_read_nothing_but_what_it_reads(location, tmp_path):

@@ -41,7 +41,7 @@ def test_a_file_whose_beginning_is_lost_tells_the_rest(location):
     assert len(told.steps) == 3 and told.damage == Damage(INGEST, 1, "")
 
 
-@pytest.mark.parametrize("kind", [EntryKind.STEP, EntryKind.CALL])
+@pytest.mark.parametrize("kind", [EntryKind.RUN, EntryKind.STEP, EntryKind.CALL, EntryKind.END])
 def test_a_line_that_says_less_than_it_should_is_damage_and_the_others_count(location, kind):
     path = ingest_run(location, REPORT)
     RunLog(path).append(kind, {"purpose": 3})

@@ -1,6 +1,9 @@
 import asyncio
 import random
 
+import pytest
+
+from tasks.models.chat.errors import ChatEndedError
 from tasks.models.faults import FaultError, FaultKind
 from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatLimits, ChatRetries
@@ -71,6 +74,24 @@ def test_all_wait_until_the_server_is_back_and_only_one_asks():
         await breaker.wait()
 
     assert in_virtual_time(work())[1] == 7 and asked == [1, 3, 7]
+
+
+def test_who_is_cut_off_while_asking_leaves_the_rest_of_the_time_to_the_next():
+    probe, asked = server(DOWN)
+
+    async def work():
+        breaker = Breaker(RETRIES, probe)
+        for _ in range(3):
+            breaker.failed()
+        for seconds in (40, 40):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await breaker.wait()
+        with pytest.raises(ChatEndedError, match="nobody there, for 100 s"):
+            await breaker.wait()
+        assert breaker.given_up
+
+    assert in_virtual_time(work())[1] == asked[-1] == 100
 
 
 def sent_at(limits, tokens, corrected=lambda count: count):
