@@ -206,6 +206,29 @@ def test_what_fails_is_logged_by_its_kind_and_not_in_its_words(log):
     assert record.levelno == logging.WARNING
 
 
+def test_a_lineage_that_cannot_be_read_costs_no_page(log, monkeypatch):
+    left = []
+
+    async def leave_page(_key, data, _description, *, of_flow):
+        left.append((data, of_flow))
+
+    async def corpus_link(_corpus):
+        return "[All of the corpus](/artifacts/key/corpus-default)"
+
+    def unread(_answer):
+        raise OSError
+
+    monkeypatch.setattr(answer_pages, "keep_report", lambda _answer: KEPT)
+    monkeypatch.setattr(answer_pages, "answer_lineage", unread)
+    monkeypatch.setattr(answer_pages.corpus_pages, "leave_page", leave_page)
+    monkeypatch.setattr(answer_pages.corpus_pages, "corpus_link", corpus_link)
+    run = uuid4()
+    asyncio.run(answer_pages.keep_answer_page(answer("report"), flow_run_id=run))
+    ((page, of_flow),) = left
+    assert page.startswith(answer_markdown(answer("report"), KEPT)) and of_flow == run
+    assert [record.getMessage().partition(" could")[0] for record in log.records] == ["its lineage"]
+
+
 @pytest.mark.parametrize("run", [FlowRun(flow_id=uuid4()), FlowRun(flow_id=uuid4(), deployment_id=uuid4(), tags=[AGAIN])])
 def test_who_was_not_deployed_or_began_again_already_ends(run, monkeypatch):
     monkeypatch.delattr(run_labels, "get_client")

@@ -1,14 +1,19 @@
+import fcntl
 import os
 import time
 
 import pytest
 
 from storage.catalog.current import snapshot_numbers, snapshot_path
+from storage.cleaning import garbage
 from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS, AgedOut, Garbage, age_out, collect, delete_files, is_older
+from storage.cleaning.snapshots import without_readers
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpus_location, reports_folder
+from storage.locations import corpus_location, mirrors_folder, reports_folder
+from storage.lock import lock_file, taken
 from storage.memo import kept_steps
+from storage.object_copies import copies_lock
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.replies import CachedReply, CallCache, questions_owner
@@ -25,6 +30,33 @@ def memo(tmp_path):
 
 def finish(memo, name, *artifacts):
     memo.remember(document_id(name), "parse", KEY, {data: memo.artifacts.put(data.encode()) for data in artifacts})
+
+
+def test_nobody_opens_a_snapshot_while_its_corpus_is_removed(tmp_path):
+    place = corpus_in(tmp_path)
+    with writing(place) as corpus:
+        publish(corpus, graph("report"))
+    (*_, newest) = snapshot_numbers(place)
+    with lock_file(snapshot_path(place, newest)) as late:
+        with without_readers(place, wait_seconds=1.0):
+            assert not taken(late, fcntl.LOCK_SH)
+        assert taken(late, fcntl.LOCK_SH)
+
+
+def test_what_is_shown_is_asked_while_no_ingest_reads_copies(tmp_path, monkeypatch):
+    place, looked = corpus_in(tmp_path), []
+    mirrors_folder(place.home).mkdir(parents=True)
+
+    def paths_in_use(_locations):
+        with copies_lock(place.home) as another:
+            looked.append(taken(another, fcntl.LOCK_SH))
+        return set()
+
+    monkeypatch.setattr(garbage, "paths_in_use", paths_in_use)
+    with writing(place) as corpus:
+        publish(corpus, graph("report"))
+        collect(place, keep_seconds=0)
+    assert looked == [False]
 
 
 def test_what_only_a_removed_document_needed_goes(tmp_path, memo):
