@@ -73,7 +73,9 @@ def block_to_notify(client: SyncPrefectClient) -> UUID | None:
         return client.read_block_document_by_name(name, kind, include_secrets=False).id
     except ObjectNotFound as error:
         raise ExpectedError(
-            f"{NOTIFY_BLOCK} is {named!r}, and there is no such block; `prefect block ls` shows those there are, as TYPE/NAME"
+            f"{NOTIFY_BLOCK} is {named!r}, and there is no such block",
+            named,
+            "`prefect block ls` shows those there are, as TYPE/NAME",
         ) from error
 
 

@@ -137,7 +137,9 @@ def hold_home() -> None:
     # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     if not taken(held):
-        raise ExpectedError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
+        raise ExpectedError(
+            f"everything is up already for FLOWREADER_HOME {str(home())!r}", str(home()), "end that first, or name another home"
+        )
 
 
 def show_what_is_read() -> None:
@@ -156,8 +158,10 @@ def require_free(port: str) -> None:
             probe.bind((HOST, int(port)))
     except (OSError, ValueError, OverflowError) as error:
         raise ExpectedError(
-            f"port {port!r} of {HOST} cannot be used ({error}); set PREFECT_SERVER_API_PORT to another one, or, "
-            "where a Prefect server runs there already, PREFECT_API_URL to its address"
+            f"port {port!r} of {HOST} cannot be used ({error})",
+            port,
+            "set PREFECT_SERVER_API_PORT to another one, or, where a Prefect server runs there already, "
+            "PREFECT_API_URL to its address",
         ) from error
 
 
@@ -205,8 +209,8 @@ def watch(children: Sequence[Child]) -> None:
 
 def ended(child: Child, code: int) -> ExpectedError:
     return ExpectedError(
-        f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'}); "
-        "start it again, what is published stays"
+        f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'})",
+        remedy="start it again, what is published stays",
     )
 
 

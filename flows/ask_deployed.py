@@ -16,7 +16,6 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
-from flows.display.output import RefusedError
 from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -25,12 +24,14 @@ from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import FILES, AskRequest, require_no_files
+from tasks.events import RefusalReason
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
 from tasks.settings.ask import load_settings
 from tasks.settings.base import changed
 from tasks.settings.environment import settings_file
 from tasks.step import turn
+from tasks.views.errors import RefusedError
 
 Answers = list[dict[str, Any]]
 
@@ -152,7 +153,7 @@ class AwaitedRequest:
             return
         if isinstance(error, StoppedError) or not isinstance(error, Exception):
             what = "the question was stopped: somebody cancelled it, or the service ends"
-            error = RefusedError(503, what, "", "ask it again", why="stopped")
+            error = RefusedError(503, what, "", "ask it again", why=RefusalReason.STOPPED)
         self.answers.set_exception(error)
 
     def stop(self) -> None:

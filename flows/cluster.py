@@ -126,8 +126,8 @@ def require_runner(work: WorkSettings) -> None:
         return
     if importlib.util.find_spec("prefect_dask") is None:
         raise WorkersError(
-            'work.runner = "dask" needs the package prefect-dask; '
-            'run `pip install "flowreader[dask]"`, or set work.runner = "local"'
+            'work.runner = "dask" needs the package prefect-dask',
+            remedy='run `pip install "flowreader[dask]"`, or set work.runner = "local"',
         )
     if not work.runner_address:
         return
@@ -183,6 +183,7 @@ def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
 
 def _no_cluster(work: WorkSettings, reason: str) -> WorkersError:
     return WorkersError(
-        f"no dask cluster is to be had at {work.runner_address!r} ({reason}); "
-        'start it, or set work.runner_address = "" to have one on this machine'
+        f"no dask cluster is to be had at {work.runner_address!r} ({reason})",
+        work.runner_address,
+        'start it, or set work.runner_address = "" to have one on this machine',
     )

@@ -114,7 +114,9 @@ class Corpus:
             wrong = error.errors()[0]
             name = ".".join(map(str, wrong["loc"]))
             fields = ", ".join(sorted(AskRequest.model_fields.keys() - {"questions", "corpus"}))
-            raise QuestionError(f"{name} {wrong['input']!r}: {wrong['msg']}; besides questions, `ask` takes {fields}") from error
+            raise QuestionError(
+                f"{name} {wrong['input']!r}: {wrong['msg']}", wrong["input"], f"besides questions, `ask` takes {fields}"
+            ) from error
         loop = asyncio.new_event_loop()
         work = loop.create_task(_asked(request))
         # in a thread of its own: where a loop runs already, as in a notebook, no other can run

@@ -93,9 +93,9 @@ class ArtifactStore:
         try:
             data = self.path(name).read_bytes()
         except FileNotFoundError:
-            raise ArtifactDamagedError(f"artifact {name} is missing; ingest its document again") from None
+            raise ArtifactDamagedError(f"artifact {name} is missing", remedy="ingest its document again") from None
         if hash_bytes(data) != name:
-            raise ArtifactDamagedError(f"artifact {name} does not match its hash; ingest its document again")
+            raise ArtifactDamagedError(f"artifact {name} does not match its hash", remedy="ingest its document again")
         return data
 
     def intact(self, name: str) -> bool:

@@ -35,7 +35,7 @@ def canonical_json(value: object) -> bytes:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-8")
     except ValueError as error:
-        raise CodecError(f"not writable as JSON: {error}; mend whatever made the value") from error
+        raise CodecError(f"not writable as JSON: {error}", remedy="mend whatever made the value") from error
 
 
 def to_json(value: object) -> bytes:
@@ -51,7 +51,7 @@ def from_json(kind: type[T], data: bytes) -> T:
     try:
         return adapter(kind).validate_json(data)
     except ValidationError as error:
-        raise CodecError(f"bytes do not hold a {kind.__name__}: {error.errors()[0]['msg']}; make them again") from error
+        raise CodecError(f"bytes do not hold a {kind.__name__}: {error.errors()[0]['msg']}", remedy="make them again") from error
 
 
 def from_plain(kind: type[T], value: object) -> T:

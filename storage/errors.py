@@ -4,14 +4,19 @@ from dataclasses import dataclass
 
 
 class ExpectedError(Exception):
-    """Something around the program is wrong, not the program: shown as a message with its remedy, without a traceback.
+    """Something around the program is wrong, not the program: shown as what, value and remedy, without a traceback.
 
+    `remedy` speaks of commands; `over_http` says the same to clients of the service, where that is something else.
     OSError is expected too. One that is a LookupError or a ValueError as well lies in what was asked for.
     """
 
+    def __init__(self, what: str, value: object = "", remedy: str = "", *, over_http: str = "") -> None:
+        super().__init__("; ".join(filter(None, (what, remedy))))
+        self.what, self.value, self.remedy, self.over_http = what, str(value), remedy, over_http or remedy
+
 
 class RequestError(ExpectedError, ValueError):
-    """What is asked for, or set, cannot be; the message names the value and the remedy."""
+    """What is asked for, or set, cannot be."""
 
 
 class UnknownError(ExpectedError, LookupError):

@@ -126,13 +126,13 @@ def _named(asked: str, run_ids: Sequence[str]) -> str:
         raise _unknown(asked)
     if len(found) > 1:
         several = ", ".join(map(repr, sorted(found)))
-        raise AmbiguousError(f"{asked!r} names {len(found)} evaluations: {several}; take more characters of the id")
+        raise AmbiguousError(f"{asked!r} names {len(found)} evaluations: {several}", asked, "take more characters of the id")
     return found[0]
 
 
 def _unknown(asked: str) -> UnknownError:
     remedy = f"name it by {SHORTEST_PREFIX} or more characters of its id; `flowreader evaluate list` shows those kept"
-    return UnknownError(f"no evaluation {asked!r}; {remedy}")
+    return UnknownError(f"no evaluation {asked!r}", asked, remedy)
 
 
 @contextmanager
@@ -141,7 +141,9 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with lock_file(path.with_name(f"{path.name}.lock")) as descriptor:
         if not taken(descriptor, wait_seconds=WAIT_SECONDS):
             raise CatalogBusyError(
-                f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s; run the command again when it is done"
+                f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s",
+                str(path),
+                "run the command again when it is done",
             )
         if not path.exists():
             with made(path, Path(__file__).with_name("evaluations.sql")) as connection:
@@ -155,5 +157,5 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
                 raise
             except duckdb.Error as error:
                 raise CatalogDamagedError(
-                    f"{str(path)!r} cannot be read or written: {error}; move it away and evaluate again"
+                    f"{str(path)!r} cannot be read or written: {error}", str(path), "move it away and evaluate again"
                 ) from error

@@ -166,8 +166,9 @@ def corpus_location(name: str) -> CorpusLocation:
     """Return where the corpus lies; raise RequestError where the name could leave the folder."""
     if not CORPUS_NAME.fullmatch(name):
         raise RequestError(
-            f"corpus name {name!r} is not usable; take letters, digits, '.', '_' and '-', "
-            "begin with a letter or digit, 64 characters at most"
+            f"corpus name {name!r} is not usable",
+            name,
+            "take letters, digits, '.', '_' and '-', begin with a letter or digit, 64 characters at most",
         )
     return CorpusLocation(name=name, folder=corpora_folder() / name)
 

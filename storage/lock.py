@@ -48,8 +48,9 @@ class WriterLock:
         """Raise LockLostError where the lock's file is not the one that we hold."""
         if not is_still_there(self.descriptor, self.path):
             raise LockLostError(
-                f"the lock of corpus {self.path.parent.name!r} was removed, and another ingest may have taken the corpus over; "
-                "this one publishes nothing more, run it again"
+                f"the lock of corpus {self.path.parent.name!r} was removed, and another ingest may have taken the corpus over",
+                self.path.parent.name,
+                "this one publishes nothing more, run it again",
             )
 
 
@@ -70,7 +71,9 @@ def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
     with lock_file(path) as descriptor:
         wait_for(descriptor, path, wait_seconds)
         if not is_still_there(descriptor, path):
-            raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
+            raise CorpusBusyError(
+                f"corpus {path.parent.name!r} was removed while it was waited for", path.parent.name, "run the command again"
+            )
         announce(descriptor)
         yield WriterLock(path, descriptor)
 
@@ -119,7 +122,7 @@ def wait_until_free(path: Path, *, wait_seconds: float) -> None:
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
     """Hold the exclusive lock of a corpus on return; raise CorpusBusyError where that takes longer."""
     if not taken(descriptor, wait_seconds=wait_seconds):
-        raise CorpusBusyError(busy_words(path.parent.name, read_holder(path)))
+        raise busy(path.parent.name, read_holder(path))
 
 
 def is_still_there(descriptor: int, path: Path) -> bool:
@@ -130,15 +133,14 @@ def is_still_there(descriptor: int, path: Path) -> bool:
         return False
 
 
-def busy_words(corpus: str, holder: Holder | None) -> str:
-    """Say who holds the corpus, for how long, and what to do; `holder` is None where it is held and not yet signed."""
-    if holder is None:
-        return f"corpus {corpus!r} is being written by another process; wait for it and run the command again"
-    age = max(0, round(time.time() - holder.since))
-    return (
-        f"corpus {corpus!r} is being written by process {holder.pid} on {holder.host} for {age} s "
-        f"({holder.command}); wait for it, or stop it, and run the command again"
-    )
+def busy(corpus: str, holder: Holder | None) -> CorpusBusyError:
+    """Say who holds the corpus and for how long; `holder` is None where it is held and not yet signed."""
+    by, remedy = "another process", "wait for it and run the command again"
+    if holder is not None:
+        age = max(0, round(time.time() - holder.since))
+        by = f"process {holder.pid} on {holder.host} for {age} s ({holder.command})"
+        remedy = "wait for it, or stop it, and run the command again"
+    return CorpusBusyError(f"corpus {corpus!r} is being written by {by}", corpus, remedy, over_http="wait, and send it again")
 
 
 def announce(descriptor: int) -> None:

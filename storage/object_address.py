@@ -56,9 +56,9 @@ def store_address(source: str) -> StoreAddress:
     """Return what `s3://BUCKET`, `s3://BUCKET/PREFIX/` or `s3://BUCKET/KEY` names; RequestError repeats no secret."""
     bucket, _, key = source.removeprefix(SCHEME).partition("/")
     if CREDENTIALS.match(source):
-        raise RequestError(f"an s3 address holds a user or a password; {WITHOUT_CREDENTIALS}")
+        raise RequestError("an s3 address holds a user or a password", remedy=WITHOUT_CREDENTIALS)
     if not bucket:
-        raise RequestError(f"{source!r} names no bucket; write s3://BUCKET/PREFIX/")
+        raise RequestError(f"{source!r} names no bucket", source, "write s3://BUCKET/PREFIX/")
     return StoreAddress(bucket=bucket, key=key)
 
 

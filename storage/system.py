@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
+from storage.errors import ExpectedError
+
 MEGABYTE = 1_000_000
 
 # LanceDB and DuckDB wrap the system's error in their own; what stays is its text.
@@ -19,12 +21,14 @@ FULL_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FULL_DISK_WORDS = ("no space left on device", "disk quota exceeded", "file too large", "os error 28", "os error 122", "os error 27")
 
 
-class DiskFullError(OSError):
+class DiskFullError(ExpectedError, OSError):
     """A disk without room; nothing that was published before is touched, and the same command goes on once there is room."""
 
+    errno = errno.ENOSPC
 
-class NotWritableError(OSError):
-    """A folder that cannot be made or written."""
+
+class NotWritableError(ExpectedError, OSError):
+    """A folder or file that cannot be made or written."""
 
 
 def is_full_disk(error: BaseException) -> bool:
@@ -108,8 +112,10 @@ def full_disk(place: Path, needed_bytes: int) -> DiskFullError:
     except OSError:
         free = "how much is free is not known"
     return DiskFullError(
-        errno.ENOSPC,
-        f"disk full at {str(place)!r}, needs about {megabytes} MB ({free}); free some and run the same command again, it goes on",
+        f"disk full at {str(place)!r}, needs about {megabytes} MB ({free})",
+        place,
+        "free some and run the same command again, it goes on",
+        over_http="free some and send it again",
     )
 
 
@@ -130,8 +136,8 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         if is_full_disk(error):
             raise full_disk(folder, MEGABYTE) from error
-        problem = f"folder {str(folder)!r} cannot be written: {error.strerror}"
-        raise NotWritableError(error.errno, f"{problem}; give write access or set FLOWREADER_HOME to another folder") from error
+        what = f"folder {str(folder)!r} cannot be written: {error.strerror}"
+        raise NotWritableError(what, folder, "give write access or set FLOWREADER_HOME to another folder") from error
 
 
 M_ARENA_MAX = -8

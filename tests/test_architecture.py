@@ -25,7 +25,9 @@ flows.prefect_runs
 flows.display flows.frames
 flows.ask flows.cluster
 flows.readers
-flows.document_graph tasks.report tasks.evaluation
+flows.document_graph tasks.report
+tasks.views
+tasks.evaluation
 tasks.readers
 tasks.reading
 tasks.routing tasks.lineage

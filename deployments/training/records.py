@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from flows.cli.arguments import USAGE_EXIT
-from flows.display.output import INTERRUPT_EXIT, STOPPED, CommandError, Output
+from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.artifacts import write_durably
 from storage.errors import ExpectedError, RequestError
 
@@ -63,7 +63,9 @@ def read_triples(folder: Path, part: str) -> list[Triple]:
         return [triple for triple in (Triple(**json.loads(line)) for line in lines) if triple.id in kept]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RequestError(
-            f"{str(folder)!r} holds no triples that can be read ({error}); make some with `python -m deployments.training.triples`"
+            f"{str(folder)!r} holds no triples that can be read ({error})",
+            str(folder),
+            "make some with `python -m deployments.training.triples`",
         ) from error
 
 
@@ -78,7 +80,7 @@ def exit_code(work: Callable[[Output], None]) -> int:
         work(output)
         return 0
     except (ExpectedError, OSError) as error:
-        output.error(CommandError.from_error(error))
+        output.error(error)
         return USAGE_EXIT
     except KeyboardInterrupt:
         output.side.print(STOPPED)

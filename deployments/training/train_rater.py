@@ -101,7 +101,9 @@ class Pupil:
         if sign:
             seen["mm_token_type_ids"] = (tokens == self.model.config.image_token_id).long()
             if int(seen["mm_token_type_ids"].sum()) != size:
-                raise RequestError(f"the page of triple {triple.id!r} holds {sign} as a word; strike its line out of the table")
+                raise RequestError(
+                    f"the page of triple {triple.id!r} holds {sign} as a word", triple.id, "strike its line out of the table"
+                )
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), **seen}
         return {name: value.to(self.model.device) for name, value in inputs.items()}
 
@@ -121,7 +123,7 @@ def open_pupil(name: str, pictures: Path, recipe: Recipe) -> Pupil:
     try:
         import peft
     except ImportError as error:
-        raise RequestError(f"the adapter needs peft ({error}); `pip install -e '.[train]'`") from error
+        raise RequestError(f"the adapter needs peft ({error})", remedy="`pip install -e '.[train]'`") from error
     import torch
     import transformers
 
@@ -157,7 +159,9 @@ def train(pupil: Pupil, triples: Sequence[Triple], recipe: Recipe, on_step: Call
         for triple in batch:
             loss = pupil.loss(triple)
             if not torch.isfinite(loss):
-                raise RequestError(f"the loss of triple {triple.id!r} is {loss.item()} at step {step}; strike its line out")
+                raise RequestError(
+                    f"the loss of triple {triple.id!r} is {loss.item()} at step {step}", triple.id, "strike its line out"
+                )
             torch.autograd.backward(loss / len(batch))
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(learned, recipe.longest_gradient)
@@ -172,7 +176,9 @@ def make_adapter(order: argparse.Namespace, output: Output) -> None:
     """Train on what people left of the triples, say how documents that were held out are rated, and save the adapter."""
     parts = {part: read_triples(order.folder, part) for part in ("train", "held_out")}
     if not parts["train"]:
-        raise RequestError(f"{str(order.folder)!r} has no triple to learn from; make some, or strike out fewer lines")
+        raise RequestError(
+            f"{str(order.folder)!r} has no triple to learn from", str(order.folder), "make some, or strike out fewer lines"
+        )
     recipe = Recipe(seed=order.seed)
     pupil = open_pupil(order.model, order.folder / PICTURES, recipe)
     before = pupil.mean_loss(parts["held_out"])

@@ -150,7 +150,9 @@ def documents_allowed(snapshot: Snapshot, not_in: Path | None, output: Output) -
         else set()
     )
     if not_in and not listed:
-        raise RequestError(f"{str(not_in)!r} lists no document; write a name or a hash on each line, or leave --not-in out")
+        raise RequestError(
+            f"{str(not_in)!r} lists no document", str(not_in), "write a name or a hash on each line, or leave --not-in out"
+        )
     allowed = {}
     for record in snapshot.documents():
         names = [Path(name) for name in (record.name, *record.paths)]
@@ -187,7 +189,9 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
     check_environment()
     server = required_chat_endpoint("a chat model is to write triples", otherwise="learn from triples that were written before")
     if (order.out / TABLE).exists():
-        raise RequestError(f"{str(order.out)!r} holds triples already, and people's choice of them; name another folder")
+        raise RequestError(
+            f"{str(order.out)!r} holds triples already, and people's choice of them", str(order.out), "name another folder"
+        )
     (order.out / PICTURES).mkdir(parents=True, exist_ok=True)
     reading = {"reading.by": "model", "reading.model.forms": "full"}
     settings, location = changed(load_settings(order.settings, hurry=False).ask, reading), corpus_location(order.corpus)
@@ -216,7 +220,7 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
         output.side.print(note, markup=False, soft_wrap=True)
     if not kept:
         missed = f"none of {len(draws)} pages of corpus {order.corpus!r} was rated as was wanted, give or take {TOLERANCE}"
-        raise RequestError(f"{missed}; have a stronger model write the triples, or see what `flowreader doctor --models` finds")
+        raise RequestError(missed, remedy="have a stronger model write the triples, or see what `flowreader doctor --models` finds")
     write_triples(order.out, list(kept.values()), seed=order.seed)
     output.line(f"{len(kept):,} triples of {len(draws):,} pages are in {order.out}; strike out lines of {TABLE}, then train")
 

@@ -6,7 +6,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
+from storage.errors import RequestError
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 
 USAGE_EXIT = 2
@@ -20,7 +21,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors follow the house: what, value, remedy; JSON where it was asked for."""
 
     def error(self, message: str) -> Any:  # noqa: ANN401 - argparse says NoReturn, SystemExit does it
-        Output(as_json="--json" in sys.argv).error(CommandError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
+        Output(as_json="--json" in sys.argv).error(RequestError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
         raise SystemExit(USAGE_EXIT)
 
 

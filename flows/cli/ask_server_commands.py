@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from flows.service.listening import address
+from storage.errors import RequestError
 from tasks.address import address_of
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ ANSWER_SECONDS = 3_600.0
 """A question that a model reads takes minutes, and the service has deadlines of its own: this one is for a machine that is gone."""
 
 
-class ServiceFullError(CommandError):
+class ServiceFullError(RequestError):
     """The query service takes no more questions in for a moment."""
 
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the answers to the `questions` of an AskRequest; raise CommandError where the service refuses or is not there."""
+    """Return the answers to the `questions` of an AskRequest; raise RequestError where the service refuses or is not there."""
     answers: list[dict[str, Any]] = json.loads(_sent("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
     return answers
 
@@ -46,7 +47,7 @@ def _sent(method: str, path: str, body: bytes | None) -> bytes:
         reply = connection.getresponse()
         content = reply.read()
     except (OSError, http.client.HTTPException) as error:
-        raise CommandError(
+        raise RequestError(
             f"the query service at {address_of(host, port)!r} does not answer ({error})",
             address_of(host, port),
             "start it with `make up`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
@@ -59,14 +60,14 @@ def _sent(method: str, path: str, body: bytes | None) -> bytes:
     return content
 
 
-def _refusal(status: int, content: bytes) -> CommandError:
+def _refusal(status: int, content: bytes) -> RequestError:
     """Return the service's error; another program may answer at its address."""
     try:
         error = json.loads(content)["error"]
-        return CommandError(error["what"], error["value"], error["remedy"])
+        return RequestError(error["what"], error["value"], error["remedy"])
     except (ValueError, LookupError, TypeError):
         where = address_of(*address())
-        return CommandError(
+        return RequestError(
             f"what answers at {where!r} is no query service of FlowReader, or of another version (HTTP {status})",
             where,
             "set FLOWREADER_ASK_ADDRESS to where it is",
@@ -154,10 +155,10 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def asked_settings(arguments: argparse.Namespace) -> AskSettings:
     """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time.
 
-    Raise CommandError where what is to answer knows no probabilities, and would not hear that flag.
+    Raise RequestError where what is to answer knows no probabilities, and would not hear that flag.
     """
     if arguments.pages_per_answer and (arguments.reader, arguments.preset) != ("flow", "default"):
-        raise CommandError(
+        raise RequestError(
             f"--pages-per-answer {arguments.pages_per_answer} is for --reader flow of the default preset only",
             str(arguments.pages_per_answer),
             "leave it out",
@@ -171,8 +172,8 @@ def asked_settings(arguments: argparse.Namespace) -> AskSettings:
 
 def require_one_source(arguments: argparse.Namespace) -> None:
     if (arguments.question is None) == (arguments.batch is None):
-        raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
+        raise RequestError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
     if arguments.batch is not None and arguments.report:
-        raise CommandError(
+        raise RequestError(
             "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
         )

@@ -16,10 +16,11 @@ from flows.display.corpus_tables import (
     show_settings,
     status_json,
 )
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from storage.artifacts import write_durably
 from storage.catalog.current import pulled_from
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import RequestError
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
 from storage.text import displayed
@@ -74,12 +75,12 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
         chosen = [snapshot.find(displayed(arguments.document))] if arguments.document else snapshot.documents()
         ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
         if arguments.document and not ready:
-            raise CommandError(f"{chosen[0].name} is {chosen[0].state.value}", arguments.document, chosen[0].reason)
+            raise RequestError(f"{chosen[0].name} is {chosen[0].state.value}", arguments.document, chosen[0].reason)
         exported = b"[" + b",\n".join(export_document(snapshot, record.id) for record in ready) + b"]\n"
     if arguments.output:
         if not arguments.output.absolute().parent.is_dir():
             folder = str(arguments.output.absolute().parent)
-            raise CommandError(f"folder {folder} does not exist", folder, "make it, or name a file in a folder that exists")
+            raise RequestError(f"folder {folder} does not exist", folder, "make it, or name a file in a folder that exists")
         write_durably(arguments.output.absolute(), exported)
         output.side.print(f"{len(ready)} documents written to {arguments.output}", markup=False)
     else:

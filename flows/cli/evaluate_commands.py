@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 from rich.console import Console
 
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from flows.display.progress import LINE_SECONDS, every
+from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file, evaluations_folder
 from storage.records.evaluations import Evaluation
@@ -91,7 +92,7 @@ def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
         try:
             return run_evaluation(plan.request)
         except RunEndedError as error:
-            raise CommandError(str(error), remedy="the same command goes on with what is left") from error
+            raise RequestError(str(error), remedy="the same command goes on with what is left") from error
 
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
@@ -109,7 +110,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
         first = error.errors()[0]
         named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
         message = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise CommandError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
+        raise RequestError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 
 
 def listed(_arguments: argparse.Namespace, output: Output) -> int:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from flows.display.corpus_tables import corpus_json, show_corpus
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from flows.display.progress import clock, shown
 from storage.catalog.current import require_own
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import RequestError
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
@@ -104,11 +105,11 @@ def _request(arguments: argparse.Namespace) -> ReadingRequest:
         for flag in ("include", "exclude", "password_file", "estimate"):
             if getattr(arguments, flag):
                 what = f"--{flag.replace('_', '-')} is about files, and --stages reads none"
-                raise CommandError(what, str(getattr(arguments, flag)), "leave one of the two out; PATH says which documents")
+                raise RequestError(what, str(getattr(arguments, flag)), "leave one of the two out; PATH says which documents")
         paths = tuple(map(checked_source, arguments.paths))
         return EvolveRequest(paths=paths, corpus=arguments.corpus, preset=arguments.preset, settings=settings)
     if not arguments.paths:
-        raise CommandError("no PATH is given", "ingest", "name a folder that holds documents, or --stages to read no file")
+        raise RequestError("no PATH is given", "ingest", "name a folder that holds documents, or --stages to read no file")
     return IngestRequest(
         paths=tuple(map(checked_source, arguments.paths)),
         corpus=arguments.corpus,
@@ -128,7 +129,7 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
                 f"no document of corpus {request.corpus!r} was read from there",
                 "`flowreader documents show NAME` shows the paths of one",
             )
-            raise CommandError(what, ", ".join(request.paths), remedy)
+            raise RequestError(what, ", ".join(request.paths), remedy)
         return found
     for address in filter(is_address, request.paths):
         output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
@@ -146,14 +147,14 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
     return found
 
 
-def _nothing_found(request: IngestRequest, found: Survey) -> CommandError:
+def _nothing_found(request: IngestRequest, found: Survey) -> RequestError:
     named = ", ".join(request.paths)
     given = {"--include": request.include, "--exclude": request.exclude}
     globs = [f"{flag} {glob!r}" for flag, patterns in given.items() for glob in patterns]
     what = f"no document was found under {named}" + (f" with {' '.join(globs)}" if globs else "")
     reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
     remedy = "take other patterns, --include '*' takes every file" if globs else "name a folder that holds documents"
-    return CommandError(what + reasons, named, remedy)
+    return RequestError(what + reasons, named, remedy)
 
 
 def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, output: Output) -> int:

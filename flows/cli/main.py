@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from flows.cli.arguments import USAGE_EXIT, build_parser
 from flows.cli.loading import ended_by_ctrl_c
-from flows.display.output import INTERRUPT_EXIT, STOPPED, CommandError, Output
+from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.errors import ExpectedError
 from tasks.settings.environment import check_environment
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ExpectedError, OSError) as error:
-        output.error(CommandError.from_error(error))
+        output.error(error)
     except KeyboardInterrupt:
         output.side.print(stopped, markup=False)
         return INTERRUPT_EXIT

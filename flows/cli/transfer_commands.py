@@ -28,7 +28,7 @@ def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
 
 def _address(given: str) -> StoreAddress:
     if not is_address(given):
-        raise RequestError(f"{given!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
+        raise RequestError(f"{given!r} is no address of an object store", given, f"write it as {SCHEME}BUCKET/PREFIX")
     return store_address(given)
 
 

@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from flows.display.output import Output, RefusedError
+from flows.display.output import Output
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, pulled_from
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
-from storage.errors import Finding
+from storage.errors import Finding, UnknownError
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, Modality, Node, Page, Passage, SkippedFile
 from storage.text import counted, displayed
@@ -119,10 +119,10 @@ def sections_json(snapshot: Snapshot, record: DocumentRecord) -> list[dict[str, 
 
 
 def page_of(snapshot: Snapshot, record: DocumentRecord, number: int) -> Page:
-    """Return a page, counted from 1; raise RefusedError where there is none."""
+    """Return a page, counted from 1; raise UnknownError where there is none."""
     if not 1 <= number <= record.pages:
         remedy = f"take 1 to {record.pages}" if record.pages else f"it is {record.state.value}: {record.reason}"
-        raise RefusedError(404, f"document {record.name!r} has no page {number}", str(number), remedy)
+        raise UnknownError(f"document {record.name!r} has no page {number}", number, remedy)
     return snapshot.pages(record.id)[number - 1]
 
 

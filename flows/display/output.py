@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,68 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from storage.errors import ExpectedError
 from storage.text import escaped
-
-QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)+'|"(?=[^"]*')(?:[^"\\]|\\.)+")(?!\w)""")
-"""A value as `repr` writes it: what stands in it is no part of the sentence."""
-PATH = re.compile(r"(?<![\w/])/[^\s:;,]+")
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
 """What Ctrl-C of a run ends with, whatever the run was doing."""
-
-
-class CommandError(ExpectedError):
-    """A command could not be done: what is wrong, the value at fault, what to do instead."""
-
-    def __init__(self, what: str, value: str = "", remedy: str = "") -> None:
-        super().__init__("; ".join(filter(None, (what, remedy))))
-        self.what, self.value, self.remedy = what, value, remedy
-
-    @property
-    def words(self) -> dict[str, str]:
-        return {"what": self.what, "value": self.value, "remedy": self.remedy}
-
-    @classmethod
-    def from_error(cls, error: Exception) -> CommandError:
-        """Split the house's one-line error `what; remedy`; the value at fault is what `what` has in quotes, or its path.
-
-        A value may hold what ends a sentence: only a semicolon outside of quotes does.
-        """
-        if isinstance(error, CommandError):
-            return error
-        message = " ".join((error.strerror if isinstance(error, OSError) and error.strerror else str(error)).split())
-        end = QUOTED.sub(lambda value: "_" * len(value[0]), message).find("; ")
-        what, remedy = (message, "") if end < 0 else (message[:end], message[end + 2 :])
-        if isinstance(error, OSError) and error.filename:
-            return cls(what, str(error.filename), remedy)
-        return cls(what, value_in(what), remedy)
-
-
-class RefusedError(CommandError):
-    """What the query service refuses: the status and further headers of its reply, and why, as refused questions are counted."""
-
-    def __init__(
-        self,
-        status: int,
-        what: str,
-        value: str = "",
-        remedy: str = "",
-        *,
-        why: str = "request",
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(what, value, remedy)
-        self.status, self.why, self.headers = status, why, headers
-
-
-def value_in(what: str) -> str:
-    """Return the first value that the sentence has in quotes, else its first path; nothing where it names none."""
-    if quoted := QUOTED.search(what):
-        return re.sub(r"\\(['\\])", r"\1", quoted[0][1:-1])
-    path = PATH.search(what)
-    return path[0] if path else ""
 
 
 @dataclass(frozen=True)
@@ -118,14 +60,18 @@ class Output:
             table.add_row(*(_plain(cell) for cell in row))
         self.console.print(table, soft_wrap=False)
 
-    def error(self, error: CommandError) -> None:
+    def error(self, error: Exception) -> None:
         """Write an error: JSON on standard output for programs, words on standard error for people."""
+        # Here, for a command that goes well has no need of it.
+        from tasks.views.errors import view_error
+
+        view = view_error(error)
         if self.as_json:
-            self.data({"error": error.words})
+            self.data({"error": view.model_dump()})
             return
-        self.side.print(f"flowreader: {printable(error.what)}", markup=False, style="red", soft_wrap=True)
-        if error.remedy:
-            self.side.print(printable(error.remedy), markup=False, soft_wrap=True)
+        self.side.print(f"flowreader: {printable(view.what)}", markup=False, style="red", soft_wrap=True)
+        if view.remedy:
+            self.side.print(printable(view.remedy), markup=False, soft_wrap=True)
 
 
 def printable(text: str) -> str:

@@ -138,12 +138,13 @@ def require_configured_server(patience_seconds: float = 0.0) -> None:
 
     address = get_current_settings().api.url
     if address is None:
-        raise ExpectedError("no Prefect server is named; set PREFECT_API_URL to its address")
+        raise ExpectedError("no Prefect server is named", remedy="set PREFECT_API_URL to its address")
     deadline = time.monotonic() + patience_seconds
     while not answers(address, seconds=CONFIGURED_SECONDS):
         if time.monotonic() >= deadline:
             raise ExpectedError(
-                f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
+                f"the Prefect server at {address} does not answer",
+                remedy="start it, or unset PREFECT_API_URL to have a temporary one",
             )
         time.sleep(POLL_SECONDS)
 
@@ -170,8 +171,8 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
     last_lines = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
     state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
     raise ExpectedError(
-        f"the temporary Prefect server {state} ({' / '.join(last_lines) or 'it said nothing'}); "
-        f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL"
+        f"the temporary Prefect server {state} ({' / '.join(last_lines) or 'it said nothing'})",
+        remedy=f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL",
     )
 
 

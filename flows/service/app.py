@@ -20,17 +20,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
-from flows.display.output import RefusedError
 from flows.service import openai_protocol
 from flows.service.ingests import Ingests
 from flows.service.intake import Intake
 from flows.service.mcp_tools import Tools
 from flows.service.received import HEALTH, LARGEST_BODY, TokenCheck, require_welcome
-from flows.service.refusals import misfit, question_refused, refusal_of, words_of
+from flows.service.refusals import misfit, refusal_of, refusal_of_question
 from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
 from flows.service.web import answers, asking, documents, html
 from storage.text import displayed
+from tasks.views.errors import RefusedError
 from tasks.watching.metrics_endpoint import as_text
 
 MCP = "/mcp"
@@ -85,14 +85,13 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
 async def refused(request: Request, error: Exception) -> Response:
     """Return the reply to an error: a page to people, else JSON, in OpenAI's words to its clients; raise what is not expected."""
     path = request.scope["path"]
-    refusal = refusal_of(in_our_words(request, error))
     is_question = path in QUESTIONS and not isinstance(error, HTTPException | RequestValidationError)
-    words = question_refused(refusal) if is_question else words_of(refusal)
+    refusal = (refusal_of_question if is_question else refusal_of)(in_our_words(request, error))
     if path.startswith(f"{openai_protocol.PREFIX}/"):
-        return JSONResponse({"error": openai_protocol.in_openai_words(words)}, refusal.status, refusal.headers)
+        return JSONResponse({"error": openai_protocol.in_openai_words(refusal.error)}, refusal.status, refusal.headers)
     if html.is_for_people(request) and not path.startswith(f"{PREFIX}/"):
-        return html.html("error.html", refusal.status, refusal.headers, framed=True, corpus="", error=words)
-    return JSONResponse({"error": words}, refusal.status, refusal.headers)
+        return html.html("error.html", refusal.status, refusal.headers, framed=True, corpus="", error=refusal.error)
+    return JSONResponse({"error": refusal.error.model_dump()}, refusal.status, refusal.headers)
 
 
 def in_our_words(request: Request, error: Exception) -> Exception:

@@ -16,19 +16,19 @@ from uuid import uuid4
 import anyio
 
 from flows.display.corpus_tables import document_json
-from flows.display.output import CommandError, RefusedError
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
 from flows.service.paths import from_root
 from storage.cleaning.owners import forget_uploads
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentRecord, DocumentState
 from tasks.finding.plan import lies_below
 from tasks.ingest.request import shown_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
 from tasks.settings.environment import settings_file
+from tasks.views.errors import ErrorView, RefusedError, view_error
 
 KEPT = 100
 """So many ingests are remembered, and so many may be unfinished."""
@@ -58,7 +58,7 @@ class Ingest:
     failed: int = 0
     documents: int | None = None
     result: Mapping[str, Any] | None = None
-    error: Mapping[str, str] | None = None
+    error: ErrorView | None = None
     together: tuple[str, ...] = ()
     reading: "asyncio.Task[Mapping[str, Any]] | None" = None
     called_off: bool = False
@@ -74,8 +74,9 @@ class Ingest:
             for run in ingests_at_work(corpus_location(self.corpus)):
                 if set(run.paths) == set(self.together):
                     self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
-        shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result", "error")
-        return from_root({name: getattr(self, name) for name in shown}, self.together or self.paths)
+        shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result")
+        error = self.error.model_dump() if self.error else None
+        return from_root({name: getattr(self, name) for name in shown} | {"error": error}, self.together or self.paths)
 
 
 @dataclass
@@ -193,10 +194,10 @@ class Ingests:
             ingest.result = result = await asyncio.to_thread(_result, ingest, reading.result())
             if result["ended"] or not result["documents"]:
                 why = result["ended"] or next((each["reason"] for each in result["skipped"]), "there is none")
-                raise CommandError(f"not every document was read: {why}", "", "mend that, and send it again")
+                raise RequestError(f"not every document was read: {why}", "", "mend that, and send it again")
             ingest.state = State.DONE
         except Exception as error:
-            ingest.error, ingest.state = CommandError.from_error(error).words, State.FAILED
+            ingest.error, ingest.state = view_error(error, over_http=True), State.FAILED
         return await self.tidy(ingest)
 
     async def _stopped(self, ingest: Ingest) -> None:
@@ -264,7 +265,7 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
-    """Run `flowreader ingest`, in a process of its own, and return what it says; raise CommandError where it did nothing.
+    """Run `flowreader ingest`, in a process of its own, and return what it says; raise RequestError where it did nothing.
 
     Where this is cancelled it ends in order: what is finished stays. However this process ends, so does the other.
     """
@@ -293,5 +294,5 @@ async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
     said: Mapping[str, Any] = json.loads(written or "{}")
     if "documents" not in said:
         what = f"the ingest ended with exit code {child.returncode}"
-        raise CommandError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
+        raise RequestError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
     return said

@@ -26,15 +26,15 @@ from flows.ask_deployed import (
     still_shown,
     with_own_files,
 )
-from flows.display.output import RefusedError
 from flows.prefect_runs.corpus_pages import renew_corpus_page
 from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
 from flows.service.search import Found, search
 from storage.text import without_sign_in
 from tasks.asking.request import AskRequest, require_no_files
-from tasks.events import QueueSeen, emit
+from tasks.events import QueueSeen, RefusalReason, emit
 from tasks.report.write import keep_report
+from tasks.views.errors import RefusedError
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 5.0
@@ -125,7 +125,7 @@ class Intake:
         """Give a place inside; where there is none, that of the first question that nobody waits for."""
         if self.runs.ending:
             what = "the query service takes no question: it ends"
-            raise RefusedError(503, what, "", "ask it again, when the service is up", why="stopped")
+            raise RefusedError(503, what, "", "ask it again, when the service is up", why=RefusalReason.STOPPED)
         if len(self.waiting) >= self.room:
             left = next((asked for asked in self.waiting.values() if asked.left and not asked.shares(request)), None)
             if left is None:
@@ -279,7 +279,7 @@ class Intake:
 def full(room: int) -> RefusedError:
     what = "the query service is full: so many questions are being answered or wait already"
     remedy = f"ask again in {RETRY_SECONDS} seconds; FLOWREADER_ASK_QUEUE lets more wait"
-    return RefusedError(503, what, str(room), remedy, why="full", headers={"Retry-After": str(RETRY_SECONDS)})
+    return RefusedError(503, what, str(room), remedy, why=RefusalReason.FULL, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 def why_not(in_a_run: "asyncio.Task[None]") -> str:

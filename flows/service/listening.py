@@ -3,7 +3,7 @@
 import os
 import socket
 
-from flows.display.output import CommandError
+from storage.errors import RequestError
 from tasks.address import address_of, host_and_port, is_this_machine
 
 USUAL_ADDRESS = "127.0.0.1:4280"
@@ -13,17 +13,17 @@ keep a thread while its corpus is fetched: more than a process should have."""
 
 
 def address() -> tuple[str, int]:
-    """Return where the query service is, or is to be; raise CommandError for what is no HOST:PORT."""
+    """Return where the query service is, or is to be; raise RequestError for what is no HOST:PORT."""
     named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
     meant = host_and_port(named)
     if meant is None or not meant[0]:
         remedy = f"set it to an address such as {USUAL_ADDRESS} or [::1]:4280"
-        raise CommandError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
+        raise RequestError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
     return meant
 
 
 def check_question_settings() -> None:
-    """Raise CommandError or RequestError where the query service could not begin now."""
+    """Raise RequestError or RequestError where the query service could not begin now."""
     # `ask --server` loads no settings.
     from tasks.settings.ask import load_settings
     from tasks.settings.environment import settings_file
@@ -35,11 +35,11 @@ def check_question_settings() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raise CommandError where the address is taken or none of this machine."""
+    """Return a socket that listens; raise RequestError where the address is taken or none of this machine."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
     except (OSError, OverflowError) as error:
-        raise CommandError(
+        raise RequestError(
             f"the query service cannot listen on {address_of(host, port)!r} ({error})",
             address_of(host, port),
             "set FLOWREADER_ASK_ADDRESS to another HOST:PORT",
@@ -47,10 +47,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def required_token(host: str) -> str:
-    """Return the token that questions must bring, "" for none; raise CommandError where one is needed."""
+    """Return the token that questions must bring, "" for none; raise RequestError where one is needed."""
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
     if not token and not is_this_machine(host):
-        raise CommandError(
+        raise RequestError(
             f"the query service is to listen on {host!r}, where others may ask",
             host,
             "set FLOWREADER_ASK_TOKEN to a secret, or FLOWREADER_ASK_ADDRESS to 127.0.0.1:4280",
@@ -59,8 +59,8 @@ def required_token(host: str) -> str:
 
 
 def room() -> int:
-    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise CommandError for what is none of these numbers."""
+    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise RequestError for what is none of these numbers."""
     named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
     if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
-        raise CommandError(f"FLOWREADER_ASK_QUEUE is {named!r}", named, f"set it to a number of questions, 1 to {MOST_ROOM}")
+        raise RequestError(f"FLOWREADER_ASK_QUEUE is {named!r}", named, f"set it to a number of questions, 1 to {MOST_ROOM}")
     return int(named)

@@ -17,13 +17,12 @@ from mcp.types import CallToolResult, ImageContent, InputRequiredResult, TextCon
 from pydantic import Field, ValidationError
 
 from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
-from flows.display.output import CommandError
-from flows.service.refusals import misfit, words_of
+from flows.service.refusals import misfit, refusal_of
 from flows.service.search import Found, search
 from storage.catalog.in_use import corpora_in
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
 from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
@@ -85,12 +84,12 @@ class Tools(MCPServer):
             self.add_tool(remove, annotations=REMOVES)
 
     def corpus_of(self, named: str) -> str:
-        """Return the corpus that a call is about; raise CommandError where it names another than ours, or none of several."""
+        """Return the corpus that a call is about; raise RequestError where it names another than ours, or none of several."""
         if self.corpus and named not in ("", self.corpus):
-            raise CommandError(f"this server knows corpus {self.corpus!r} alone", str(named)[:100], "leave corpus out")
+            raise RequestError(f"this server knows corpus {self.corpus!r} alone", str(named)[:100], "leave corpus out")
         there = [] if named or self.corpus else [each.name for each in corpora_in(corpora_folder()) if each.current.exists()]
         if len(there) > 1:
-            raise CommandError("there are several corpora, and none is named", "corpus", f"take one of {', '.join(there)}")
+            raise RequestError("there are several corpora, and none is named", "corpus", f"take one of {', '.join(there)}")
         return named or self.corpus or next(iter(there), USUAL_CORPUS)
 
     async def call_tool(
@@ -104,18 +103,18 @@ class Tools(MCPServer):
         takes = known.get(name, [])
         try:
             if name not in known:
-                raise CommandError(f"there is no tool {name!r}", name, f"take one of {', '.join(known)}")
+                raise RequestError(f"there is no tool {name!r}", name, f"take one of {', '.join(known)}")
             if strange := next((given for given in arguments if given not in takes), ""):
-                raise CommandError(f"{name} takes no {strange!r}", strange, f"it takes {', '.join(takes)}")
+                raise RequestError(f"{name} takes no {strange!r}", strange, f"it takes {', '.join(takes)}")
             about = {"corpus": await asyncio.to_thread(self.corpus_of, arguments.get("corpus") or "")} if "corpus" in takes else {}
             return await super().call_tool(name, arguments | about, context)
-        except (ToolError, CommandError) as raised:
+        except (ToolError, RequestError) as raised:
             error = raised.__cause__ if isinstance(raised, ToolError) else raised
             if isinstance(error, ValidationError):
                 error = misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema says of which type")
             if not isinstance(error, ExpectedError | OSError):
                 raise
-            return reply({"error": words_of(error)}, wrong=True)
+            return reply({"error": refusal_of(error).error.model_dump()}, wrong=True)
 
     async def ask(
         self,

@@ -15,13 +15,12 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from flows.ask_deployed import AwaitedRequest
-from flows.display.output import CommandError
 from flows.service.news import News
 from flows.service.received import checked, received, while_here
-from flows.service.refusals import question_refused
+from flows.service.refusals import refusal_of_question
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
 from storage.records.answers import Answer
 from storage.text import shortened
@@ -29,6 +28,7 @@ from tasks.asking.request import AskRequest
 from tasks.events import StageReached
 from tasks.models.endpoints import chat_endpoint
 from tasks.reading.judging import place_of, words_of
+from tasks.views.errors import ErrorView
 
 PREFIX = "/v1"
 CHAT = f"{PREFIX}/chat/completions"
@@ -47,11 +47,11 @@ class Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """Raise CommandError for a part that is no text."""
+        """Raise RequestError for a part that is no text."""
         parts = [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content or []
         for part in parts:
             if part.get("type") != "text" or not isinstance(part.get("text"), str):
-                raise CommandError("a question is text alone", str(part.get("type")), "send a message without pictures or files")
+                raise RequestError("a question is text alone", str(part.get("type")), "send a message without pictures or files")
         return "\n".join(part["text"] for part in parts)
 
 
@@ -80,19 +80,19 @@ class ChatRequest(BaseModel):
 
     @property
     def question(self) -> str:
-        """Return what is asked; raise CommandError where nothing is, or what cannot be given is wanted."""
+        """Return what is asked; raise RequestError where nothing is, or what cannot be given is wanted."""
         if wanted := "tools" if self.tools else "functions" if self.functions else "":
-            raise CommandError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
+            raise RequestError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
         if self.n not in (None, 1):
-            raise CommandError(f"a question has one answer, and n is {self.n}", "n", "leave n out")
+            raise RequestError(f"a question has one answer, and n is {self.n}", "n", "leave n out")
         if self.logprobs:
-            raise CommandError("an answer has no probabilities of its words", "logprobs", "leave logprobs out")
+            raise RequestError("an answer has no probabilities of its words", "logprobs", "leave logprobs out")
         if (kind := (self.response_format or {}).get("type", "text")) != "text":
             remedy = "leave response_format out; POST /api/v1/ask gives an answer as JSON, with its citations"
-            raise CommandError(f"an answer is text, and response_format asks for {str(kind)[:40]!r}", "response_format", remedy)
+            raise RequestError(f"an answer is text, and response_format asks for {str(kind)[:40]!r}", "response_format", remedy)
         asked = [message for message in self.messages if message.role == "user"]
         if not asked or not asked[-1].text.strip():
-            raise CommandError("no message of a user asks anything", "messages", 'send {"role": "user", "content": "QUESTION"}')
+            raise RequestError("no message of a user asks anything", "messages", 'send {"role": "user", "content": "QUESTION"}')
         return asked[-1].text
 
     @property
@@ -162,7 +162,7 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
     try:
         reply = await answered(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
-        yield _event({"error": in_openai_words(question_refused(error))})
+        yield _event({"error": in_openai_words(refusal_of_question(error).error)})
         return
     async for chunk in reply.chunks(usage=usage):
         yield chunk
@@ -253,7 +253,7 @@ def own_task(text: str) -> str | None:
     return json.dumps({wanted: replies[wanted]})
 
 
-def in_openai_words(error: Mapping[str, str]) -> dict[str, Any]:
+def in_openai_words(error: ErrorView) -> dict[str, Any]:
     """Return an error as those clients show it, with ours in it."""
-    message = f"{error['what']}; {error['remedy']}" if error["remedy"] else error["what"]
-    return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}
+    message = "; ".join(filter(None, (error.what, error.remedy)))
+    return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error.model_dump()}

@@ -16,10 +16,11 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from flows.display.output import CommandError, RefusedError
 from flows.service.refusals import misfit
+from storage.errors import RequestError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, RefusalReason, emit
+from tasks.views.errors import RefusedError
 
 HEALTH, JSON = "/health", "application/json"
 LARGEST_BODY = 1_000_000
@@ -53,10 +54,10 @@ class TokenCheck:
             what = "too many wrong tokens came from this address"
             wait = f"{GUESSES_SECONDS:.0f}"
             remedy = f"wait {wait} seconds, and bring the token of the service"
-            raise RefusedError(429, what, "", remedy, why="token", headers={"Retry-After": wait})
+            raise RefusedError(429, what, "", remedy, why=RefusalReason.TOKEN, headers={"Retry-After": wait})
         how = "with another token" if given else "without its token"
         remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
-        raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why="token", headers=WHO)
+        raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why=RefusalReason.TOKEN, headers=WHO)
 
     def count_guess(self, address: str) -> int:
         """Return how many wrong tokens came from the address in its minute, this one included."""
@@ -103,7 +104,7 @@ def require_welcome(request: Request, check: TokenCheck | None) -> None:
     host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         remedy = "use the page of the query service itself, or a program"
-        raise RefusedError(400, "the request comes from another page", origin[:100], remedy, why="host")
+        raise RefusedError(400, "the request comes from another page", origin[:100], remedy, why=RefusalReason.HOST)
     if check:
         if request.url.path != HEALTH:
             check.require(request)
@@ -111,21 +112,21 @@ def require_welcome(request: Request, check: TokenCheck | None) -> None:
         # A page of the web that has its own name lead to this machine is not to ask here.
         what = "the query service is asked by a name that is not of this machine"
         remedy = "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN"
-        raise RefusedError(400, what, host[:100], remedy, why="host")
+        raise RefusedError(400, what, host[:100], remedy, why=RefusalReason.HOST)
 
 
 async def received(request: Request, kind: str = JSON) -> bytes:
-    """Return what was sent; raise CommandError where it is of another kind by its header, or too much.
+    """Return what was sent; raise RequestError where it is of another kind by its header, or too much.
 
     What a page of the web may send without asking first is never JSON.
     """
     if (given := request.headers.get("Content-Type", "")).split(";")[0].strip() != kind:
-        raise CommandError(f"what is sent here comes as {kind}", given, f"send it with Content-Type: {kind}")
+        raise RequestError(f"what is sent here comes as {kind}", given, f"send it with Content-Type: {kind}")
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > LARGEST_BODY:
-            raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "send less at once")
+            raise RequestError("a request is too large", f"over {LARGEST_BODY:,} bytes", "send less at once")
     return body
 
 
@@ -148,7 +149,7 @@ async def _gone(request: Request) -> None:
 
 
 def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:
-    """Return the form that is filled in so; raise CommandError where it cannot be, naming the field."""
+    """Return the form that is filled in so; raise RequestError where it cannot be, naming the field."""
     try:
         return form.model_validate_json(given) if isinstance(given, bytes) else form.model_validate(given)
     except ValidationError as error:

@@ -130,7 +130,7 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
 def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None], *, ending: signal.Signals) -> None:
     """Answer until the signal comes, which ends all work in order; `ready` is given the address.
 
-    Prefect's server answers already. Raise CommandError or LogFileError where the service cannot begin.
+    Prefect's server answers already. Raise RequestError or LogFileError where the service cannot begin.
     """
     loop, stopping = asyncio.new_event_loop(), asyncio.Event()
 

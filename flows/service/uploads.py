@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from unicodedata import bidirectional, category
 
-from flows.display.output import CommandError, RefusedError
 from storage.artifacts import PARTIAL, sync_folder
+from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, full_disk_explained, require_room
 from storage.text import displayed
@@ -19,6 +19,7 @@ from tasks.parsing.jobs import ParseError
 from tasks.settings.ask import load_settings
 from tasks.settings.environment import settings_file
 from tasks.settings.ingest import LimitSettings
+from tasks.views.errors import RefusedError
 
 LONGEST_NAME = 200
 """Bytes: most file systems take 255, and a name that is displayed may be longer than what was sent."""
@@ -40,7 +41,7 @@ async def keep_upload(
 
     `claim` is called before it is there.
 
-    Raise CommandError for a name that is no plain file name, RequestError for one that no corpus may have, RefusedError for what
+    Raise RequestError for a name that is no plain file name, RequestError for one that no corpus may have, RefusedError for what
     is no document or beyond `limits.file_megabytes` or `limits.uploads_megabytes`, DiskFullError, NotWritableError, and whatever
     the stream raises: then nothing of it is left.
     """
@@ -106,12 +107,12 @@ def require_small(size: int, most: int, name: str) -> None:
 
 
 def plain_name(name: str) -> str:
-    """Return the name as the catalog shows it; raise CommandError where it is none of a file in a folder."""
+    """Return the name as the catalog shows it; raise RequestError where it is none of a file in a folder."""
     shown = displayed(name)
     misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)
     if not name.strip() or name.startswith(".") or {"/", "\\"} & set(name) or misleads or len(shown.encode()) > LONGEST_NAME:
         remedy = "no '/', no '\\', no '.' in front, no line break, no sign that turns the direction"
-        raise CommandError(
+        raise RequestError(
             f"{shown!r} is no name for an uploaded file",
             shown[:100],
             f"take a plain file name such as report.pdf: {remedy}, {LONGEST_NAME} bytes at most",

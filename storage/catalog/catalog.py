@@ -84,8 +84,10 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         raise
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
-            raise CatalogBusyError(f"{str(path)!r} is open in another program; close it and run the command again") from error
-        raise CatalogDamagedError(f"{str(path)!r} cannot be opened: {error}") from error
+            raise CatalogBusyError(
+                f"{str(path)!r} is open in another program", str(path), "close it and run the command again"
+            ) from error
+        raise CatalogDamagedError(f"{str(path)!r} cannot be opened: {error}", str(path)) from error
     try:
         yield connection
     finally:
@@ -101,7 +103,9 @@ def refuse_other_versions(schema_version: int, place: Path | str, known: int = S
     else:
         remedy = "read its documents into a new corpus: flowreader ingest FOLDER --corpus NAME"
     raise StoreVersionError(
-        f"{str(place)!r} has schema version {schema_version}, this FlowReader knows {known}; nothing was changed; {remedy}"
+        f"{str(place)!r} has schema version {schema_version}, this FlowReader knows {known}",
+        str(place),
+        f"nothing was changed; {remedy}",
     )
 
 
@@ -156,7 +160,7 @@ def rewrite(path: Path) -> None:
 def head(path: Path) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where it cannot be read, StoreVersionError for another version's."""
     if not path.exists():
-        raise CatalogDamagedError(f"{str(path)!r} is missing")
+        raise CatalogDamagedError(f"{str(path)!r} is missing", str(path))
     with opened(path, read_only=False) as connection:
         return read_head(connection, path)
 
@@ -166,11 +170,11 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
     try:
         version = connection.execute("SELECT schema_version FROM corpus").fetchone()
         if version is None:
-            raise CatalogDamagedError(f"{str(place)!r} is empty")
+            raise CatalogDamagedError(f"{str(place)!r} is empty", str(place))
         refuse_other_versions(version[0], place)
         rows = connection.execute("SELECT * EXCLUDE (schema_version) FROM corpus").fetchall()
     except duckdb.Error as error:
-        raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}") from error
+        raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}", str(place)) from error
     ((name, precision, dimension, snapshot, lance_versions, second, texts),) = rows
     embedder = EmbedderIdentity(
         name, precision, dimension, second=EmbedderIdentity(**json.loads(second)) if second else None, texts=texts

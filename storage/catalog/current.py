@@ -65,7 +65,7 @@ def read_current(location: CorpusLocation) -> Current | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as error:
-        raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})") from error
+        raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})", str(location.current)) from error
 
 
 def file_hash(path: Path) -> str | None:
@@ -118,8 +118,9 @@ def held(location: CorpusLocation) -> Iterator[Current | None]:
         finally:
             let_go(descriptor)
     raise CurrentDamagedError(
-        f"the published snapshot of corpus {location.name!r} is missing or altered; "
-        f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
+        f"the published snapshot of corpus {location.name!r} is missing or altered",
+        location.name,
+        f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more",
     )
 
 
@@ -185,6 +186,8 @@ def require_own(location: CorpusLocation) -> None:
     """Raise PulledError where the corpus was pulled."""
     if address := pulled_from(location):
         raise PulledError(
-            f"corpus {location.name!r} was pulled from {address} and is read-only; change it where it was made, push it there and "
-            f"run {pull_again(location)}, or take another --corpus NAME"
+            f"corpus {location.name!r} was pulled from {address} and is read-only",
+            location.name,
+            f"change it where it was made, push it there and run {pull_again(location)}, or take another --corpus NAME",
+            over_http="change it where it was made, or take another corpus",
         )

@@ -132,13 +132,15 @@ def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: Embe
     if replace(held, texts=asked.texts) == asked != held:
         preset = "paper" if held.texts == "paper" else "default"
         raise ExpectedError(
-            f"corpus {location.name!r} was read in by the preset {preset!r}; "
-            f"ingest with --preset {preset}, or into a new corpus with --corpus NAME"
+            f"corpus {location.name!r} was read in by the preset {preset!r}",
+            location.name,
+            f"ingest with --preset {preset}, or into a new corpus with --corpus NAME",
         )
     if held != asked:
         raise ExpectedError(
-            f"corpus {location.name!r} was embedded by {held.key}, this run has {asked.key}; "
-            f"set the embedder back, or ingest into a new corpus with --corpus NAME"
+            f"corpus {location.name!r} was embedded by {held.key}, this run has {asked.key}",
+            location.name,
+            "set the embedder back, or ingest into a new corpus with --corpus NAME",
         )
 
 

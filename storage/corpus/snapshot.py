@@ -153,14 +153,17 @@ class Snapshot:
         if not found:
             known = nearest(asked, [name for own in names.values() for name in own])
             by_name = "its exact file name" if exact else "its file name, or a part that no other has"
+            name_it = f"name it by 8 or more digits of its id or by {by_name}"
             raise UnknownDocumentError(
-                f"no document {asked!r} in corpus {self.location.name!r}{known}; "
-                f"name it by 8 or more digits of its id or by {by_name}, `flowreader documents list` shows both"
+                f"no document {asked!r} in corpus {self.location.name!r}{known}",
+                asked,
+                f"{name_it}, `flowreader documents list` shows both",
+                over_http=f"{name_it}, GET /api/v1/corpora/{self.location.name}/documents shows both",
             )
         if len(found) > 1:
             several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
             raise AmbiguousError(
-                f"{asked!r} names {len(found)} documents: {several}; take one of these names, or more digits of the id"
+                f"{asked!r} names {len(found)} documents: {several}", asked, "take one of these names, or more digits of the id"
             )
         return found[0]
 
@@ -312,10 +315,14 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
     """Return the error for a corpus that is not there; its remedy begins with the corpora that are, the nearest first."""
     there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
-    make = f"make it with `flowreader ingest PATH --corpus {location.name}`"
+    make = remedy or f"make it with `flowreader ingest PATH --corpus {location.name}`"
+    send = f"send a file to PUT /api/v1/corpora/{location.name}/uploads/NAME, which makes it"
     take = f"take {listed(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
     return UnknownCorpusError(
-        f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}; {take}{remedy or make}"
+        f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}",
+        location.name,
+        take + make,
+        over_http=take + send,
     )
 
 

@@ -144,7 +144,7 @@ def described(path: str, place: Path, known: dict[str, int], number: int) -> Sen
     """Return a file as this push names it; raise ArtifactDamagedError where it is damaged."""
     sha256 = file_hash(place)
     if sha256 is None or (path.startswith("artifacts/") and not path.endswith(sha256)):
-        raise ArtifactDamagedError(f"{str(place)!r} is missing or damaged; run `flowreader doctor`")
+        raise ArtifactDamagedError(f"{str(place)!r} is missing or damaged", str(place), "run `flowreader doctor`")
     return SentFile(path, sha256, place.stat().st_size, known.get(sha256, number))
 
 
@@ -157,27 +157,34 @@ def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
     found = re.search(rb'"format":([0-9]{1,9})[,}]', data)
     if found and int(found[1]) != FORMAT:
         raise ExpectedError(
-            f"{place!r} has format {int(found[1])}, this FlowReader knows {FORMAT}; "
-            "take the FlowReader that pushed it, or another prefix"
+            f"{place!r} has format {int(found[1])}, this FlowReader knows {FORMAT}",
+            place,
+            "take the FlowReader that pushed it, or another prefix",
         )
     try:
         pushed = from_json(Pushed, data)
         for each in pushed.files:
             if not PATH.fullmatch(each.path) or (each.path.startswith("artifacts/") and each.path != f"artifacts/{each.sha256}"):
-                raise CodecError(f"it names {each.path!r}, which is no file of a corpus")
+                raise CodecError(f"it names {each.path!r}, which is no file of a corpus", each.path)
     except CodecError as error:
-        raise ExpectedError(f"{place!r} is damaged ({error}); push to another prefix, or delete it and push again") from error
+        raise ExpectedError(
+            f"{place!r} is damaged ({error})", place, "push to another prefix, or delete it and push again"
+        ) from error
     return pushed, tag
 
 
 def require_successor(location: CorpusLocation, current: Current, before: Pushed | None, address: StoreAddress) -> None:
     """Raise ExpectedError where another corpus lies there, or a later snapshot of this one."""
     if before and before.corpus != location.name:
-        raise ExpectedError(f"{address.uri!r} holds corpus {before.corpus!r}, not {location.name!r}; push to another prefix")
+        raise ExpectedError(
+            f"{address.uri!r} holds corpus {before.corpus!r}, not {location.name!r}", address.uri, "push to another prefix"
+        )
     if before and before.current.snapshot > current.snapshot:
         raise ExpectedError(
-            f"{address.uri!r} holds snapshot {before.current.snapshot} of corpus {location.name!r}, pushed by {before.machine}, "
-            f"which is later than snapshot {current.snapshot} here; pull that one with --as NAME, or push to another prefix"
+            f"{address.uri!r} holds snapshot {before.current.snapshot} of corpus {location.name!r}, pushed by "
+            f"{before.machine}, which is later than snapshot {current.snapshot} here",
+            address.uri,
+            "pull that one with --as NAME, or push to another prefix",
         )
 
 
@@ -189,7 +196,9 @@ def move_pointer(prefix: ObjectPrefix, pushed: Pushed, tag: str) -> None:
     # Where the answer to the first attempt was lost, it is our own that stands in the way of the second.
     if found != pushed:
         by = f" from {found.machine} (snapshot {found.current.snapshot})" if found else ""
-        raise ExpectedError(f"{prefix.address.uri!r} got another push{by} meanwhile; run the same command again, it goes on")
+        raise ExpectedError(
+            f"{prefix.address.uri!r} got another push{by} meanwhile", prefix.address.uri, "run the same command again, it goes on"
+        )
 
 
 def clean_up(prefix: ObjectPrefix, pushed: Pushed) -> str:
@@ -233,7 +242,9 @@ def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
     pushed, _tag = read_pushed(prefix)
     if pushed is None:
         raise ExpectedError(
-            f"nothing was pushed to {prefix.address.uri!r}; push with `flowreader corpora push NAME s3://BUCKET/PREFIX`"
+            f"nothing was pushed to {prefix.address.uri!r}",
+            prefix.address.uri,
+            "push with `flowreader corpora push NAME s3://BUCKET/PREFIX`",
         )
     return pushed
 
@@ -243,10 +254,14 @@ def require_free(location: CorpusLocation, address: StoreAddress) -> None:
     came_from = pulled_from(location)
     if came_from and came_from != address.uri:
         raise ExpectedError(
-            f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}; take another name with --as"
+            f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}",
+            location.name,
+            "take another name with --as",
         )
     if not came_from and (location.current.exists() or location.catalog.exists()):
-        raise ExpectedError(f"corpus {location.name!r} was made here and is not overwritten; take another name with --as")
+        raise ExpectedError(
+            f"corpus {location.name!r} was made here and is not overwritten", location.name, "take another name with --as"
+        )
 
 
 def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
@@ -298,8 +313,9 @@ def require_same_making(location: CorpusLocation, before: Pushed | None, pushed:
     known = {each.path: each.sha256 for each in before.files} if before else {}
     if any(known.get(each.path, each.sha256) != each.sha256 for each in pushed.files):
         raise ExpectedError(
-            f"corpus {location.name!r} was removed and made anew where it was pushed, so that it is another one than that here; "
-            f"run `flowreader corpora remove {location.name}` and the same command again, or take another name with --as"
+            f"corpus {location.name!r} was removed and made anew where it was pushed, so that it is another one than that here",
+            location.name,
+            f"run `flowreader corpora remove {location.name}` and the same command again, or take another name with --as",
         )
 
 

@@ -113,16 +113,18 @@ class CorpusWriter:
         known = {record.id: record for record in self.documents()}
         new = {graph.document_id: graph.version for graph in change.graphs}
         if len(new) != len(change.graphs) or len({record.id for record in change.records}) != len(change.records):
-            raise GraphError("a document stands twice in one batch; publish it once")
+            raise GraphError("a document stands twice in one batch", remedy="publish it once")
         for graph in change.graphs:
             check_graph(graph, self.embedder)
         for record in change.records:
             published = known[record.id].version if record.id in known and known[record.id].state is DocumentState.READY else None
             if record.state is DocumentState.READY and record.version != new.get(record.id, published):
-                raise GraphError(f"document {record.id[:12]} is given as ready in a version that has no graph; give its graph too")
+                raise GraphError(
+                    f"document {record.id[:12]} is given as ready in a version that has no graph", remedy="give its graph too"
+                )
         ready = {record.id for record in change.records if record.state is DocumentState.READY}
         if not set(new) <= ready - change.removed:
-            raise GraphError("a graph has no record in state ready, or its document is removed too; give one of the two")
+            raise GraphError("a graph has no record in state ready, or its document is removed too", remedy="give one of the two")
         self._check_cross_edges(change, set(known) - change.replaced | set(new))
 
     def _check_cross_edges(self, change: Change, present: set[str]) -> None:

@@ -19,26 +19,26 @@ class GraphError(ExpectedError, ValueError):
 def check_vectors(vectors: Vectors, *, rows: int, dimension: int, what: str, zero_allowed: bool = False) -> None:
     """Raise GraphError unless there are `rows` finite unit vectors of the dimension; an empty page's may be zero."""
     if vectors.shape != (rows, dimension):
-        raise GraphError(f"{what}: shape {vectors.shape} instead of {(rows, dimension)}; embed the document again")
+        raise GraphError(f"{what}: shape {vectors.shape} instead of {(rows, dimension)}", remedy="embed the document again")
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
     sound = (np.abs(lengths - 1) <= LENGTH_TOLERANCE) | (zero_allowed & (lengths == 0))
     wrong = np.flatnonzero(~sound)
     if len(wrong):
         row = int(wrong[0])
-        raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1; embed the document again")
+        raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1", remedy="embed the document again")
 
 
 def check_unique(ids: Sequence[Hashable], what: str) -> None:
     """Raise GraphError where an id stands twice."""
     if len(set(ids)) != len(ids):
         twice = next(name for position, name in enumerate(ids) if name in ids[:position])
-        raise GraphError(f"{what}: id {twice} stands twice; ids must come from distinct places")
+        raise GraphError(f"{what}: id {twice} stands twice", remedy="ids must come from distinct places")
 
 
 def check_edge(edge: Edge, document: str, nodes: set[str]) -> None:
     """Raise GraphError unless the edge runs within the document between nodes that are there, with a finite weight."""
     if {edge.source_document, edge.target_document} != {document}:
-        raise GraphError(f"document {document[:12]}: edge {edge.id[:12]} leaves the document; give it as a cross edge")
+        raise GraphError(f"document {document[:12]}: edge {edge.id[:12]} leaves the document", remedy="give it as a cross edge")
     if edge.source not in nodes or edge.target not in nodes:
         raise GraphError(f"document {document[:12]}: edge {edge.source[:12]} -> {edge.target[:12]} ends at no node")
     if not math.isfinite(edge.weight):

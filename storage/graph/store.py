@@ -89,7 +89,9 @@ def damage_explained(name: TableName) -> Iterator[None]:
         yield
     except (RuntimeError, OSError, ValueError) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise GraphDamagedError(f"table {name} of the graph cannot be read ({first_line}); run `flowreader doctor`") from error
+        raise GraphDamagedError(
+            f"table {name} of the graph cannot be read ({first_line})", remedy="run `flowreader doctor`"
+        ) from error
 
 
 NEWEST = 2**64 - 1
@@ -106,7 +108,7 @@ def table_files(table: Path, version: int) -> list[Path]:
     try:
         contents = manifest.read_bytes()
     except FileNotFoundError as error:
-        raise GraphDamagedError(f"{str(manifest)!r} of the graph is missing; run `flowreader doctor`") from error
+        raise GraphDamagedError(f"{str(manifest)!r} of the graph is missing", str(manifest), "run `flowreader doctor`") from error
     indexes = [index for index in table.glob("_indices/*") if uuid.UUID(index.name).bytes in contents]
     return [
         manifest,
@@ -151,7 +153,7 @@ class GraphStore:
                 expected += 1
             if int(self.tables[name].version) != expected:
                 raise LockLostError(
-                    f"table {name} was written by another process; this ingest publishes nothing more, run it again"
+                    f"table {name} was written by another process", remedy="this ingest publishes nothing more, run it again"
                 )
             made[name.value] = expected
         return made
@@ -244,5 +246,5 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> Graph
                 tables[name].checkout(versions[name])
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
-            raise GraphDamagedError(f"table {name}{version} in {str(folder)!r} cannot be opened: {error}") from error
+            raise GraphDamagedError(f"table {name}{version} in {str(folder)!r} cannot be opened: {error}", str(folder)) from error
     return GraphStore(tables, folder)

@@ -124,7 +124,7 @@ class GraphView:
         stored = graph.tables[TableName.NODES].schema.field(VECTOR_COLUMNS[-1]).type.list_size
         if stored != dimension:
             raise GraphDamagedError(
-                f"the nodes' vectors have {stored} dimensions, their embedder {dimension}; run `flowreader doctor`"
+                f"the nodes' vectors have {stored} dimensions, their embedder {dimension}", remedy="run `flowreader doctor`"
             )
         self.graph = graph
         self.dimension = dimension
@@ -202,7 +202,7 @@ class GraphView:
         whole = len(rows) == len(self.adjacency.ids)
         found = every_row(self.graph, TableName.NODES, columns) if whole else take_rows(self.graph, TableName.NODES, rows, columns)
         if found.num_rows != len(positions):
-            raise GraphDamagedError(f"{len(positions) - found.num_rows} nodes cannot be read; run `flowreader doctor`")
+            raise GraphDamagedError(f"{len(positions) - found.num_rows} nodes cannot be read", remedy="run `flowreader doctor`")
         return {name: self._values(positions, name, found[name]) for name in columns}
 
     def _values(self, positions: IntArray, name: str, column: pa.ChunkedArray) -> Values:
@@ -212,7 +212,7 @@ class GraphView:
         sound = np.isfinite(vectors).all(axis=1)
         if not sound.all():
             strange = self.adjacency.hex_ids(positions[~sound][:1])[0]
-            raise GraphDamagedError(f"node {strange} has a {name} that is not finite; run `flowreader doctor`")
+            raise GraphDamagedError(f"node {strange} has a {name} that is not finite", remedy="run `flowreader doctor`")
         return vectors
 
 

@@ -40,7 +40,7 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
     if isinstance(value, list):
         return [writable(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise CodecError(f"an answer holds the number {value}, which JSON cannot; mend whatever computed it")
+        raise CodecError(f"an answer holds the number {value}, which JSON cannot", remedy="mend whatever computed it")
     return value
 
 
@@ -51,4 +51,4 @@ def answer_from_json(value: Mapping[str, Any]) -> Answer:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
+        raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}", remedy="ask the question again") from error

@@ -51,12 +51,14 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
         found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
         raise UnknownError(
-            f"no answer {asked_id!r} in corpus {location.name!r}; "
-            "name it by 8 or more digits of its id, `flowreader answers list` shows all"
+            f"no answer {asked_id!r} in corpus {location.name!r}",
+            asked_id,
+            "name it by 8 or more digits of its id, `flowreader answers list` shows all",
+            over_http=f"name it by 8 or more digits of its id, GET /api/v1/corpora/{location.name}/answers shows the newest",
         )
     if len(found) > 1:
         several = ", ".join(f"{answer.answer_id[:16]} {answer.question[:QUESTION_SHOWN]!r}" for answer in found.values())
-        raise AmbiguousError(f"{asked_id!r} names {len(found)} answers: {several}; take more digits of the id")
+        raise AmbiguousError(f"{asked_id!r} names {len(found)} answers: {several}", asked_id, "take more digits of the id")
     return next(iter(found.values()))
 
 
@@ -64,7 +66,9 @@ def answer_of_run(runs: Runs, location: CorpusLocation, answer_id: str, run_id: 
     """Return the answer that the run kept, as `read_answers` would; raise UnknownError where it cannot be read."""
     for answer in _kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
         return answer
-    raise UnknownError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
+    raise UnknownError(
+        f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more", answer_id[:16], "ask the question again"
+    )
 
 
 def _kept_answers(

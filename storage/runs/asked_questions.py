@@ -37,7 +37,9 @@ class AskedQuestions:
                 append_lines(path, lines)
             except FileNotFoundError as error:
                 raise ExpectedError(
-                    f"{str(self.folder)!r} is gone: its corpus was removed meanwhile; ingest the documents and evaluate again"
+                    f"{str(self.folder)!r} is gone: its corpus was removed meanwhile",
+                    str(self.folder),
+                    "ingest the documents and evaluate again",
                 ) from error
 
     def recall(self, arm: str) -> dict[str, Asked]:

@@ -108,7 +108,9 @@ class RunLog:
                 append_lines(self.path, lines)
             except FileNotFoundError as error:
                 raise ExpectedError(
-                    f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile; ingest the documents again"
+                    f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile",
+                    str(self.path.parent),
+                    "ingest the documents again",
                 ) from error
 
 

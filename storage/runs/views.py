@@ -74,13 +74,15 @@ class Runs:
                     yield from rows
             except duckdb.Error as error:
                 raise ExpectedError(
-                    f"the files of the runs in {str(self.folder)!r} cannot be read: {error}; move away the file that is damaged"
+                    f"the files of the runs in {str(self.folder)!r} cannot be read: {error}",
+                    str(self.folder),
+                    "move away the file that is damaged",
                 ) from error
 
     def require_readable(self) -> None:
         """Raise ExpectedError where the system does not give a file: for what must know of all that was kept."""
         for run_id, reason in self.unreadable.items():
-            raise ExpectedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}; mend that, or move it away")
+            raise ExpectedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}", remedy="mend that, or move it away")
 
     def read(self, runs: str, lines: str = "true", **parameters: object) -> list[RunEntries]:
         """Return entries that meet a condition, of runs that meet one: both are SQL, over `entries`.

@@ -21,7 +21,7 @@ from tasks.asking.named_places import find_named_nodes
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import weigh_relevance
-from tasks.asking.request import QuestionError, nothing_in
+from tasks.asking.request import nothing_in
 from tasks.settings.ask import ScoreSettings
 
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
@@ -35,7 +35,7 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
     if not nodes_in_scope(context.snapshot.view, context.scope):
-        raise QuestionError(nothing_in(context.scope))
+        raise nothing_in(context.scope)
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
     view, scope, columns = context.snapshot.view, context.scope, columns_for(question, context)
     if not is_large(context):

@@ -71,8 +71,10 @@ def require_no_files(settings: AskSettings) -> None:
     for name in FILES:
         if getattr(settings, name):
             raise QuestionError(
-                f"the setting 'ask.{name}' names a file or folder where it is answered, which a question from elsewhere may not; "
-                "leave it out, or ask on that machine by `flowreader ask`, without --server"
+                f"the setting 'ask.{name}' names a file or folder where it is answered, which a question from elsewhere may not",
+                name,
+                "leave it out, or ask on that machine by `flowreader ask`, without --server",
+                over_http="leave it out",
             )
 
 
@@ -81,11 +83,12 @@ def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
     cleaned = tuple(clean(question) for question in questions)
     for question in cleaned:
         if not any(sign.isalnum() for sign in question):
-            raise QuestionError(f"the question {question[:40]!r} holds no word; ask something of the documents")
+            raise QuestionError(f"the question {question[:40]!r} holds no word", question[:40], "ask something of the documents")
         if len(question) > LONGEST_QUESTION:
             raise QuestionError(
-                f"the question {question[:40] + '...'!r} has {len(question):,} characters; ask in at most {LONGEST_QUESTION:,}, "
-                "and ingest long texts as documents"
+                f"the question {question[:40] + '...'!r} has {len(question):,} characters",
+                question[:40] + "...",
+                f"ask in at most {LONGEST_QUESTION:,}, and ingest long texts as documents",
             )
     return cleaned
 
@@ -111,9 +114,9 @@ def read_batch(source: str) -> tuple[str, ...]:
             try:
                 questions += checked_questions([question_of_line(line)])
             except QuestionError as error:
-                raise QuestionError(f"line {number} of {source!r}: {error}") from error
+                raise QuestionError(f"line {number} of {source!r}: {error.what}", source, error.remedy) from error
     if not questions:
-        raise QuestionError(f"the batch {source!r} holds no question; write one a line")
+        raise QuestionError(f"the batch {source!r} holds no question", source, "write one a line")
     return tuple(questions)
 
 
@@ -123,7 +126,9 @@ def _lines_of(source: str) -> list[str]:
         return written.decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise QuestionError(f"the batch {source!r} cannot be read: {reason}; give a text file, a question a line") from error
+        raise QuestionError(
+            f"the batch {source!r} cannot be read: {reason}", source, "give a text file, a question a line"
+        ) from error
 
 
 def question_of_line(line: str) -> str:
@@ -134,11 +139,11 @@ def question_of_line(line: str) -> str:
         value = json.loads(line)
     except ValueError as error:
         if line.lstrip()[0] == "{":
-            raise QuestionError(f'{line[:60]!r} is no JSON ({error}); write {{"question": "..."}}') from error
+            raise QuestionError(f"{line[:60]!r} is no JSON ({error})", line[:60], 'write {"question": "..."}') from error
         return line
     question = value.get("question") if isinstance(value, dict) else value
     if not isinstance(question, str):
-        raise QuestionError(f'{line[:60]!r} has no "question"; write {{"question": "..."}}')
+        raise QuestionError(f'{line[:60]!r} has no "question"', line[:60], 'write {"question": "..."}')
     return question
 
 
@@ -151,23 +156,33 @@ def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     if snapshot.embedder.texts != method_of(request.preset).reading.embedding.text:
         other = "paper" if request.preset == "default" else "default"
         raise QuestionError(
-            f"corpus {request.corpus!r} was read in by the preset {other!r} and cannot be asked by {request.preset!r}; ask it with "
-            f"--preset {other}, or make another: flowreader ingest PATH --preset {request.preset} --corpus NAME"
+            f"corpus {request.corpus!r} was read in by the preset {other!r} and cannot be asked by {request.preset!r}",
+            request.corpus,
+            f"ask it with --preset {other}, or make another: flowreader ingest PATH --preset {request.preset} --corpus NAME",
+            over_http=f'ask it with "preset": "{other}"',
         )
     readable = [record for record in snapshot.documents() if record.state is DocumentState.READY]
     if not readable:
         raise QuestionError(
-            f"corpus {request.corpus!r} holds no document that can be read; `flowreader status --corpus {request.corpus}` says why"
+            f"corpus {request.corpus!r} holds no document that can be read",
+            request.corpus,
+            f"`flowreader status --corpus {request.corpus}` says why",
+            over_http=f"GET /api/v1/corpora/{request.corpus} says why",
         )
     chosen = [snapshot.find(displayed(name)) for name in request.documents]
     for record in chosen:
         if record.state is not DocumentState.READY:
-            raise QuestionError(f"document {record.name!r} cannot be asked, it is {record.state.value}: {record.reason}")
+            raise QuestionError(
+                f"document {record.name!r} cannot be asked, it is {record.state.value}: {record.reason}", record.name
+            )
     first, last = page_range(request.pages)
     most = max(record.pages for record in chosen or readable)
     if first is not None and first > most:
         raise QuestionError(
-            f"there is no page {str(first)!r} in what is asked; the longest document has {most}, write --pages 1-{most} or less"
+            f"there is no page {str(first)!r} in what is asked",
+            str(first),
+            f"the longest document has {most}, write --pages 1-{most} or less",
+            over_http=f'the longest document has {most}, ask with "pages": "1-{most}" or less',
         )
     return Scope(
         documents=tuple(sorted({record.id for record in chosen})), first_page=first, last_page=last, modality=request.modality
@@ -181,13 +196,23 @@ def page_range(pages: str | None) -> tuple[int | None, int | None]:
     found = PAGE_RANGE.fullmatch(pages)
     first, last = (int(found["first"]), int(found["last"] or found["first"])) if found else (0, 0)
     if not 1 <= first <= last:
-        raise QuestionError(f"the page range {pages!r} is none; write --pages 3-7, or --pages 3, counting from 1")
+        raise QuestionError(
+            f"the page range {pages!r} is none",
+            pages,
+            "write --pages 3-7, or --pages 3, counting from 1",
+            over_http='ask with "pages": "3-7", or "3", counting from 1',
+        )
     return first, last
 
 
-def nothing_in(scope: Scope) -> str:
-    """Say that a scope holds nothing to read, and what to ask instead."""
+def nothing_in(scope: Scope) -> QuestionError:
+    """Return the error for a scope that holds nothing to read."""
     kind = f"{scope.modality.value!r}" if scope.modality else "passage"
     where = "the documents asked" if scope.documents else "the corpus"
     pages = "" if scope.first_page is None else f" on the pages {f'{scope.first_page}-{scope.last_page}'!r} of"
-    return f"there is no {kind}{pages or ' in'} {where}; ask without that limit, `flowreader documents show` says what there is"
+    return QuestionError(
+        f"there is no {kind}{pages or ' in'} {where}",
+        scope.modality.value if scope.modality else "",
+        "ask without that limit, `flowreader documents show` says what there is",
+        over_http="ask without that limit",
+    )

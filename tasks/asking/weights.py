@@ -92,15 +92,19 @@ def read_weights(path: Path) -> Weights:
     """Return the weights of a file; raise RequestError where it cannot be read, is cut, of another version or not of numbers."""
     try:
         if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
-            raise RequestError(f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes; {FIT}")
+            raise RequestError(
+                f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes", str(path), f"{FIT}"
+            )
         return Weights.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise RequestError(f"the weights file {str(path)!r} cannot be read: {error.strerror}; {FIT}") from error
+        raise RequestError(f"the weights file {str(path)!r} cannot be read: {error.strerror}", str(path), FIT) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         found = f"{place} {str(first['input'])[:40]!r}: " if place else ""
-        raise RequestError(f"the weights file {str(path)!r} is damaged: {found}{first['msg'].lower()}; {FIT}") from error
+        raise RequestError(
+            f"the weights file {str(path)!r} is damaged: {found}{first['msg'].lower()}", str(path), f"{FIT}"
+        ) from error
 
 
 def write_weights(path: Path, weights: Weights) -> None:
@@ -124,6 +128,8 @@ def weights_of(path: str, embedder: EmbedderIdentity) -> Weights:
     if not weights.holds_for(embedder):
         raise RequestError(
             f"the weights file {path!r} was fitted with the embedder {weights.fitted.embedder!r}, this corpus has "
-            f"{model_of(embedder)!r}; {FIT}"
+            f"{model_of(embedder)!r}",
+            path,
+            FIT,
         )
     return weights

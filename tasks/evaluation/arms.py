@@ -90,11 +90,17 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
     """Return the arms, the reference first; raise RequestError for what the request's method cannot be measured by."""
     whole = request.scope == "corpus"
     if request.what in {"fit", "transfer"} and request.preset != "default":
-        raise RequestError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
+        raise RequestError(f"the method of preset {request.preset!r} has no weights to fit", request.preset, "leave out --preset")
     if request.what == "fit" and (rerank := request.settings.ask.rerank):
-        raise RequestError(f"no weights are fitted to the order of the reranker {rerank!r}; take ask.rerank out of the settings")
+        raise RequestError(
+            f"no weights are fitted to the order of the reranker {rerank!r}", rerank, "take ask.rerank out of the settings"
+        )
     if request.what == "transfer" and "flow" not in request.readers:
-        raise RequestError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
+        raise RequestError(
+            f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks",
+            ", ".join(request.readers),
+            "leave out --reader",
+        )
     if request.what == "ablations":
         return ablation_arms(request.settings, request.readers[0], request.only, whole=whole)
     if request.what == "fit":
@@ -117,7 +123,7 @@ def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), 
     changes = ablations_of(settings, reader)
     for part in only:
         if not any(part in name for name in changes):
-            raise RequestError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
+            raise RequestError(f"no ablation is called {part!r}", part, f"there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
     varied = {FULL: settings} | {name: changed(settings, change) for name, change in chosen.items()}
     return tuple(Arm(name, reader, of_arm.for_ingest(), of_arm.ask, whole) for name, of_arm in varied.items())

@@ -56,15 +56,18 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     """
     if before.benchmark_hash != after.benchmark_hash:
         raise RequestError(
-            f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
+            f"{_asked(before)} and {_asked(after)} asked other questions",
+            remedy="compare evaluations of the same version of one benchmark",
         )
     names = ["arm", "question_id", "metric"]
     both = after.scored.join(before.scored, on=names, suffix="_before", maintain_order="left")
     changes = [_change(part) for part in both.partition_by("arm", "metric", maintain_order=True)]
     if not changes:
         raise RequestError(
-            f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no question "
-            "under the same arm and metric; evaluate again with the same arms"
+            f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no "
+            "question under the same arm and metric",
+            before.run_id[:12],
+            "evaluate again with the same arms",
         )
     return changes
 

@@ -70,7 +70,8 @@ class ModelJudge:
 
 def judge_server(model: str) -> Endpoint:
     """Return where the model that judges is served; raise EndpointError where no server is named."""
-    return replace(required_chat_endpoint(f"the model {model!r} is to judge", otherwise="have rules judge"), model=model)
+    wanted = f"the model {model!r} is to judge"
+    return replace(required_chat_endpoint(wanted, otherwise="have rules judge", value=model), model=model)
 
 
 @contextmanager

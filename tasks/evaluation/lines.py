@@ -31,9 +31,9 @@ def check_out(path: str | None) -> None:
         return
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise RequestError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
+        raise RequestError(f"folder {str(folder)!r} does not exist", str(folder), "make it, or name a file in a folder that exists")
     if Path(path).is_dir():
-        raise RequestError(f"{path!r} is a folder; name a file")
+        raise RequestError(f"{path!r} is a folder", path, "name a file")
 
 
 def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:

@@ -101,14 +101,15 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
         wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
         raise RequestError(
-            f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}; "
-            f"`flowreader evaluate {other}` needs none"
+            f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}",
+            benchmark.name,
+            f"`flowreader evaluate {other}` needs none",
         )
     for question in questions:
         try:
             checked_questions([question.text])
         except QuestionError as error:
-            raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
+            raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}", question.id) from error
     fitted_on = None
     if request.what == "transfer":
         elsewhere = {"what": "retrieval", "dataset": request.fitted_on, "fitted_on": None, "readers": ("flow",), "corpus": None}
@@ -123,8 +124,10 @@ def _require_fittable(plan: EvaluationPlan) -> None:
     documents = set(map(document_of, plan.with_evidence))
     if len(documents) < FEWEST_DOCUMENTS:
         raise RequestError(
-            f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence pages are of "
-            f"{len(documents)} document; take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}"
+            f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence "
+            f"pages are of {len(documents)} document",
+            plan.benchmark.name,
+            f"take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}",
         )
 
 
@@ -138,7 +141,9 @@ def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestReque
     refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
     if refused:
         raise RequestError(
-            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
+            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]})",
+            plan.benchmark.name,
+            "put plain files there",
         )
     return (request if found.plan.work else None), {
         name: by_path[os.path.realpath(path)]
@@ -212,8 +217,9 @@ def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
     other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:
         raise RequestError(
-            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated; "
-            "evaluate again when nothing writes to it, or name another --corpus"
+            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated",
+            request.corpus,
+            "evaluate again when nothing writes to it, or name another --corpus",
         )
 
 
@@ -228,7 +234,9 @@ def _ids_in(corpus: str) -> dict[str, str]:
 def _benchmark(request: EvaluationRequest) -> Benchmark:
     if request.what != "probe":
         if request.dataset is None:
-            raise RequestError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
+            raise RequestError(
+                f"`evaluate {request.what}` has no dataset", remedy="name a folder with documents/ and questions.jsonl"
+            )
         return open_benchmark(Path(request.dataset))
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
         return make_probes(snapshot, limit=request.limit)

@@ -81,14 +81,18 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     records = snapshot.documents()
     drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
-        raise RequestError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
+        raise RequestError(
+            f"corpus {snapshot.location.name!r} holds no document that can be read", snapshot.location.name, "ingest one"
+        )
     nodes = {name: snapshot.nodes(name) for name in drawn}
     pages = pages_by_stem(node for of_document in nodes.values() for node in of_document)
     every = [probe for name, of_document in nodes.items() for probe in probes_in(of_document, snapshot.rows(name), pages)]
     if not every:
         raise RequestError(
-            f"corpus {snapshot.location.name!r} makes no probe: no caption, table row or sentence of it has three telling "
-            "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
+            f"corpus {snapshot.location.name!r} makes no probe: no caption, table row or sentence of it has three "
+            "telling words that stand together on one page only",
+            snapshot.location.name,
+            "ingest longer documents, or write a benchmark of your own",
         )
     names = names_of(records)
     questions = tuple(

@@ -210,7 +210,7 @@ def _naming(plan: EvaluationPlan) -> Iterator[None]:
     try:
         yield
     except FitError as error:
-        raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}") from error
+        raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}", plan.benchmark.name) from error
 
 
 def scored_sizes(

@@ -81,7 +81,7 @@ def _walk(root: Path) -> Iterator[tuple[str, str, str]]:
     # A root that the user named may itself be a link: it was meant.
     absolute = os.path.realpath(root)
     if not os.path.lexists(absolute):
-        raise RequestError(f"{os.fspath(root)!r} does not exist; name a file or a folder of documents")
+        raise RequestError(f"{os.fspath(root)!r} does not exist", os.fspath(root), "name a file or a folder of documents")
     if os.path.isdir(absolute):  # noqa: PTH112
         yield from _walk_folder(absolute, absolute)
         return

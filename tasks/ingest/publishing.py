@@ -95,7 +95,7 @@ def require_unique_ids(corpus: CorpusWriter) -> None:
     """Raise GraphError where an id stands twice: neither LanceDB nor Prefect guarantees that it does not."""
     with open_for_reading(corpus.location) as snapshot:
         for finding in examine_ids(snapshot):
-            raise GraphError(f"{finding.what}; {finding.remedy}")
+            raise GraphError(finding.what, remedy=finding.remedy)
 
 
 def maintenance_is_due(location: CorpusLocation) -> bool:

@@ -179,12 +179,13 @@ def read_passwords(path: str | None) -> Mapping[str, str]:
         lines = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise RequestError(f"password file {path!r} cannot be read: {reason}; give a readable UTF-8 file") from error
+        raise RequestError(f"password file {path!r} cannot be read: {reason}", path, "give a readable UTF-8 file") from error
     bare = [number for number, line in enumerate(lines, 1) if line and "\t" not in line]
     if len(bare) > 1:
         raise RequestError(
-            f"password file {path!r}: lines {', '.join(map(str, bare))} have no tab; write NAME, a tab and PASSWORD, "
-            "and at most one line with a password for all others"
+            f"password file {path!r}: lines {', '.join(map(str, bare))} have no tab",
+            path,
+            "write NAME, a tab and PASSWORD, and at most one line with a password for all others",
         )
     pairs = (line.partition("\t") for line in lines if line)
     return {name if tab else "*": password if tab else name for name, tab, password in pairs}

@@ -77,16 +77,18 @@ def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) 
             asked = connection.execute(f"FROM ({one_select(query)}\n)")
             names, rows = tuple(name for name, *_ in asked.description), asked.fetchmany(ROWS + 1)
         except duckdb.InterruptException as error:
-            raise RequestError(f"the query took more than {seconds} s; let it read fewer rows, and join by a column") from error
+            raise RequestError(
+                f"the query took more than {seconds} s", remedy="let it read fewer rows, and join by a column"
+            ) from error
         except duckdb.Error as error:
-            raise RequestError(f"the query cannot be run ({words_of(error)}); {REMEDY}") from error
+            raise RequestError(f"the query cannot be run ({words_of(error)})", remedy=REMEDY) from error
         except RuntimeError as error:
             # So DuckDB says that somebody pressed Ctrl-C.
             raise KeyboardInterrupt from error
         finally:
             timer.cancel()
     if len(rows) > ROWS:
-        raise RequestError(f"the query finds more than {ROWS:,} rows; let it count or add up, or end it with LIMIT")
+        raise RequestError(f"the query finds more than {ROWS:,} rows", remedy="let it count or add up, or end it with LIMIT")
     return QueriedRows(names, tuple(tuple(map(plain, row)) for row in rows), dict(runs.unreadable))
 
 
@@ -104,7 +106,7 @@ def one_select(query: str) -> str:
     """Return the query without its end; raise RequestError for what is not one SELECT. DESCRIBE and SHOW count as one."""
     statements = duckdb.extract_statements(query.encode(errors="replace").decode())
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise RequestError("the query is to be one SELECT; nothing can be changed, written or set here")
+        raise RequestError("the query is to be one SELECT", remedy="nothing can be changed, written or set here")
     return str(statements[0].query).rstrip("; \n")
 
 

@@ -47,10 +47,10 @@ def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
     found = {(each.kind, each.id): each for each in meant}
     if not found:
-        raise UnknownError(_unknown(snapshot, runs, asked))
+        raise _unknown(snapshot, runs, asked)
     if len(found) > 1:
         several = ", ".join(f"{each.kind} {each.id[:16]}{each.detail}" for each in found.values())
-        raise AmbiguousError(f"{asked!r} names {len(found)} things: {several}; take more digits of the id")
+        raise AmbiguousError(f"{asked!r} names {len(found)} things: {several}", asked, "take more digits of the id")
     return next(iter(found.values()))
 
 
@@ -92,7 +92,7 @@ def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
 NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $most"
 
 
-def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> str:
+def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
     documents = sorted(file_names(snapshot.documents()))
     answers = (f"{name[:8]} {question[:QUESTION_SHOWN]!r}" for name, question in runs.rows(NEWEST, most=LISTED))
     there = {
@@ -100,10 +100,11 @@ def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> str:
         "newest answers": ", ".join(answers),
         "newest runs": ", ".join(map(short_run, runs.ids[:LISTED])),
     }
-    return (
-        f"no answer, document or run {asked!r} in corpus {snapshot.location.name!r}{nearest(asked, documents)}; name an answer or "
-        "a document by 8 or more digits of its id, a run by 6 or more, a document also by its exact file name: "
-        + ", ".join(f"{what} {named or 'none'}" for what, named in there.items())
+    return UnknownError(
+        f"no answer, document or run {asked!r} in corpus {snapshot.location.name!r}{nearest(asked, documents)}",
+        asked,
+        "name an answer or a document by 8 or more digits of its id, a run by 6 or more, a document also by its exact file name: "
+        + ", ".join(f"{what} {named or 'none'}" for what, named in there.items()),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from storage.errors import ExpectedError
 from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
@@ -68,8 +69,8 @@ def check_models() -> list[Checkup]:
     chat, embeddings = chat_endpoint(), embedding_endpoint()
     if not (chat or embeddings or local_model_is_named()):
         raise EndpointError(
-            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set; "
-            "set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
+            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set",
+            remedy="set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)",
         )
     checkups = [_chat_checkup("chat", chat)] if chat else []
     if chat and (rater := with_rater(chat).rater):
@@ -103,8 +104,9 @@ def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> 
 
 def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
     """Return what is wrong as an error says it; its own remedy goes before the one that is given."""
-    found, _, own = str(error).partition("; ")
-    return ServerCheck(check, found, own or remedy)
+    if isinstance(error, ExpectedError):
+        return ServerCheck(check, error.what, error.remedy or remedy)
+    return ServerCheck(check, str(error), remedy)
 
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:

@@ -172,8 +172,8 @@ def _client_of(endpoint: Endpoint, connect_seconds: float) -> httpx.AsyncClient:
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:  # its words may hold the password of the proxy
         raise ChatEndedError(
-            f"a proxy of the environment cannot be used ({type(error).__name__}); set HTTP_PROXY, HTTPS_PROXY and ALL_PROXY to "
-            "addresses like http://proxy:3128, or unset them"
+            f"a proxy of the environment cannot be used ({type(error).__name__})",
+            remedy="set HTTP_PROXY, HTTPS_PROXY and ALL_PROXY to addresses like http://proxy:3128, or unset them",
         ) from None
 
 

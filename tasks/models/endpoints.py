@@ -78,12 +78,14 @@ def of_rater(words: str) -> str:
     return words.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
 
 
-def required_chat_endpoint(wanted: str, *, otherwise: str) -> Endpoint:
+def required_chat_endpoint(wanted: str, *, otherwise: str, value: str = "") -> Endpoint:
     """Return the configured chat server; raise EndpointError, with what it is wanted for, where none is named."""
     endpoint = chat_endpoint()
     if endpoint is None:
         raise EndpointError(
-            f"{wanted}, but FLOWREADER_CHAT_BASE_URL is not set; set it to something like http://localhost:8000/v1, or {otherwise}"
+            f"{wanted}, but FLOWREADER_CHAT_BASE_URL is not set",
+            value,
+            f"set it to something like http://localhost:8000/v1, or {otherwise}",
         )
     return endpoint
 
@@ -98,13 +100,15 @@ def _endpoint(variables: str) -> Endpoint | None:
     if not base_url:
         return None
     if "@" in base_url:
-        raise EndpointError(f"{variables}_BASE_URL holds a name or a password; set {variables}_API_KEY instead")
+        raise EndpointError(f"{variables}_BASE_URL holds a name or a password", remedy=f"set {variables}_API_KEY instead")
     if not _is_address(base_url):
         raise EndpointError(
-            f"{variables}_BASE_URL={base_url!r} is not the address of a server; set it to something like http://localhost:8000/v1"
+            f"{variables}_BASE_URL={base_url!r} is not the address of a server",
+            base_url,
+            "set it to something like http://localhost:8000/v1",
         )
     if not VISIBLE.fullmatch(api_key):
-        raise EndpointError(f"{variables}_API_KEY holds signs that no key has (it is not shown here); set it again")
+        raise EndpointError(f"{variables}_API_KEY holds signs that no key has (it is not shown here)", remedy="set it again")
     return Endpoint(base_url=base_url, model=model, api_key=api_key)
 
 
@@ -144,10 +148,14 @@ def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
     names = ", ".join(sorted(models)[:LISTED]) or "none"
     if endpoint.model and endpoint.model not in models:
         raise ChatEndedError(
-            f"{endpoint.base_url} has no model {endpoint.model!r}, only: {names}; set FLOWREADER_CHAT_MODEL to one of them"
+            f"{endpoint.base_url} has no model {endpoint.model!r}, only: {names}",
+            endpoint.model,
+            "set FLOWREADER_CHAT_MODEL to one of them",
         )
     if not endpoint.model and len(models) != 1:
-        raise ChatEndedError(f"{endpoint.base_url} has {len(models)} models: {names}; set FLOWREADER_CHAT_MODEL to one of them")
+        raise ChatEndedError(
+            f"{endpoint.base_url} has {len(models)} models: {names}", remedy="set FLOWREADER_CHAT_MODEL to one of them"
+        )
     name = endpoint.model or next(iter(models))
     return models[name]
 
@@ -165,7 +173,8 @@ def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
         return {entry["id"]: _served(entry) for entry in entries if isinstance(entry["id"], str)}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ChatEndedError(
-            f"{endpoint.base_url}/models does not list models as the OpenAI protocol has it; check FLOWREADER_CHAT_BASE_URL"
+            f"{endpoint.base_url}/models does not list models as the OpenAI protocol has it",
+            remedy="check FLOWREADER_CHAT_BASE_URL",
         ) from error
 
 

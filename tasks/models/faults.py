@@ -52,7 +52,7 @@ def problem_of(answer: httpx.Response, page: bytes, *, request: Request, endpoin
     if status == 429 and "insufficient_quota" not in message:
         return FaultError(FaultKind.BUSY, problem, wait_seconds=asked_wait(headers))
     if status in {401, 402, 403, 429}:
-        return ChatEndedError(f"{problem}; check FLOWREADER_CHAT_API_KEY, its rights and its quota")
+        return ChatEndedError(problem, remedy="check FLOWREADER_CHAT_API_KEY, its rights and its quota")
     if status in DOWN_STATUSES:
         return FaultError(FaultKind.DOWN, problem, wait_seconds=asked_wait(headers))
     if status == 413 or (status < 500 and TOO_LONG.search(message)):  # before pictures: such a message may name what they take
@@ -63,7 +63,7 @@ def problem_of(answer: httpx.Response, page: bytes, *, request: Request, endpoin
     if status in {408, 409, 425} or status >= 500:
         return FaultError(FaultKind.UNWELL, problem, wait_seconds=asked_wait(headers))
     if status == 404 or status < 400:
-        return ChatEndedError(f"{problem}; check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
+        return ChatEndedError(problem, remedy="check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
     rejected = PicturesRejectedError if request.has_pictures else ChatError
     return rejected(f"{problem}; the server takes no such request", Outcome.REJECTED)
 

@@ -56,14 +56,16 @@ def weights(named: str = "") -> Path:
     Raise LocalModelError where it is none, or where what runs it is not installed.
     """
     if find_spec("xllamacpp") is None:
-        raise LocalModelError(f"a local model needs 'xllamacpp', which is not installed; {INSTALL}")
+        raise LocalModelError("a local model needs 'xllamacpp', which is not installed", remedy=INSTALL)
     named = named or os.environ.get(NAMED, "").strip() or PACKAGED
     path = packaged_weights() if named == PACKAGED else Path(named).expanduser().absolute()
     if not path.is_file():
-        raise LocalModelError(f"there is no model file {str(path)!r}; {NAME_ANOTHER}, or {PACKAGED!r} for the small one")
+        raise LocalModelError(
+            f"there is no model file {str(path)!r}", str(path), f"{NAME_ANOTHER}, or {PACKAGED!r} for the small one"
+        )
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
-            raise LocalModelError(f"{str(path)!r} is no GGUF file, which is what llama.cpp reads; {NAME_ANOTHER}")
+            raise LocalModelError(f"{str(path)!r} is no GGUF file, which is what llama.cpp reads", str(path), NAME_ANOTHER)
     return path
 
 
@@ -72,7 +74,7 @@ def packaged_weights() -> Path:
     found = find_spec(PACKAGE)
     files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
     if not files:
-        raise LocalModelError(f"the small model {PACKAGED!r} is not installed; {INSTALL_PACKAGED}, or {NAME_ANOTHER}")
+        raise LocalModelError(f"the small model {PACKAGED!r} is not installed", PACKAGED, f"{INSTALL_PACKAGED}, or {NAME_ANOTHER}")
     return files[0]
 
 
@@ -87,8 +89,10 @@ def context_tokens(path: Path) -> int:
     needed = weights_bytes + MORE_BYTES
     if needed > free:
         raise LocalModelError(
-            f"the model {str(path)!r} takes more than {needed / GIGABYTE:,.1f} GB of memory, and {free / GIGABYTE:,.1f} GB are "
-            f"free; end other programs, or {NAME_ANOTHER} that is smaller"
+            f"the model {str(path)!r} takes more than {needed / GIGABYTE:,.1f} GB of memory, and "
+            f"{free / GIGABYTE:,.1f} GB are free",
+            str(path),
+            f"end other programs, or {NAME_ANOTHER} that is smaller",
         )
     return FULL_CONTEXT_TOKENS if needed + weights_bytes // 2 + CONTEXT_BYTES <= free else SMALL_CONTEXT_TOKENS
 
@@ -103,7 +107,9 @@ class LocalModel:
     def wait(self) -> None:
         """Raise LocalModelError when it has ended; nothing but a crash or a kill ends it."""
         self.process.wait()
-        raise LocalModelError(f"the local model {self.endpoint.model!r} ended, killed or out of memory; start it again")
+        raise LocalModelError(
+            f"the local model {self.endpoint.model!r} ended, killed or out of memory", self.endpoint.model, "start it again"
+        )
 
 
 def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
@@ -119,7 +125,9 @@ def loaded(server: Endpoint, process: ModelProcess, until: float | None = None) 
     except LocalModelError as error:
         raise late(server) if not seconds_to(until) else error from None
     if reply is None:
-        raise LocalModelError(f"the local model {server.weights!r} ended as soon as it ran; {NAME_ANOTHER} that is smaller")
+        raise LocalModelError(
+            f"the local model {server.weights!r} ended as soon as it ran", server.weights, f"{NAME_ANOTHER} that is smaller"
+        )
     address, key = reply.decode().split()
     return replace(server, base_url=f"{address}/v1", api_key=key)
 
@@ -130,8 +138,9 @@ def seconds_to(until: float | None) -> float:
 
 def late(server: Endpoint) -> LocalModelError:
     return LocalModelError(
-        f"the local model {server.weights!r} was not loaded in the time that the question has; "
-        "`flowreader model serve` keeps one loaded, and ask.seconds gives it more"
+        f"the local model {server.weights!r} was not loaded in the time that the question has",
+        server.weights,
+        "`flowreader model serve` keeps one loaded, and ask.seconds gives it more",
     )
 
 
@@ -148,14 +157,15 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
     Raise LocalModelError where another one does that already, or where it does not come up.
     """
     if port not in range(65_536):  # llama.cpp would take its last 16 bits
-        raise LocalModelError(f"port '{port}' of {HOST} cannot be used; name another one by --port")
+        raise LocalModelError(f"port '{port}' of {HOST} cannot be used", port, "name another one by --port")
     check_writable(home())
     with lock_file(_announcement()) as descriptor:
         if not taken(descriptor, wait_seconds=LOOK_SECONDS):
             at = (found := running_model()) and found.base_url
             raise LocalModelError(
-                f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}; "
-                "`flowreader ask --local` uses it, or end it first"
+                f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}",
+                str(home()),
+                "`flowreader ask --local` uses it, or end it first",
             )
         os.fchmod(descriptor, 0o600)  # before the key stands there
         os.ftruncate(descriptor, 0)

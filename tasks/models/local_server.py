@@ -35,10 +35,12 @@ def load() -> Callable[[str], bytes]:
         except RuntimeError as error:
             logged = whole(log.fileno())
             if NO_PORT in logged:
-                raise ExpectedError(f"port '{port}' of {host} cannot be used; name another one by --port") from error
+                raise ExpectedError(f"port '{port}' of {host} cannot be used", port, "name another one by --port") from error
             why = WHY.search(logged)
             words = why[1] if why else error
-            raise ExpectedError(f"llama.cpp cannot run {path!r}: {words}; fetch it anew, or name another GGUF file") from error
+            raise ExpectedError(
+                f"llama.cpp cannot run {path!r}: {words}", path, "fetch it anew, or name another GGUF file"
+            ) from error
     with Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), STANDARD_ERROR)
     return lambda _request: f"{server.listening_address} {key}".encode()

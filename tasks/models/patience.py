@@ -62,8 +62,8 @@ class Breaker:
             except FaultError as error:
                 if clock() >= end:
                     raise ChatEndedError(
-                        f"{error}, for {self._retries.down_seconds:g} s; what is done is kept: see that the server runs and "
-                        "give the same command again"
+                        f"{error}, for {self._retries.down_seconds:g} s",
+                        remedy="what is done is kept: see that the server runs and give the same command again",
                     ) from error
             pause = min(2 * pause, self._retries.longest_wait_seconds)
 

@@ -1,6 +1,7 @@
 """A model in a process of its own: its memory is not ours, and neither its crash nor its hang is. It ends with this process."""
 
 import atexit
+import json
 import os
 import subprocess
 import sys
@@ -27,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class ModelProcess:
     """The parent's side: a process that the first request starts, or `start`, and the next one after it ended or hung."""
 
-    def __init__(self, module: str, *arguments: str, failure: Callable[[str], Exception], environment: Mapping[str, str]) -> None:
+    def __init__(self, module: str, *arguments: str, failure: type[ExpectedError], environment: Mapping[str, str]) -> None:
         """Prepare `python -m module arguments`; what is wrong where it does not start is raised as a `failure`."""
         self._module, self._arguments, self._failure, self._environment = module, arguments, failure, environment
         self._asking = threading.Lock()
@@ -80,7 +81,7 @@ class ModelProcess:
             self._ready = greeting == READY
             if not self._ready:
                 unexplained = f"{self._module} does not start; `cd {ROOT} && {' '.join(self._command)}` says why"
-                raise StoppedError if stop_requested() else self._failure(greeting.decode() if greeting else unexplained)
+                raise StoppedError if stop_requested() else self._failure(*(json.loads(greeting) if greeting else (unexplained,)))
         with self._ended_after(seconds):
             try:
                 self._connection.send(request)
@@ -147,7 +148,7 @@ def speak(load: Callable[[], Callable[[Any], bytes]]) -> None:
         try:
             reply = load()
         except ExpectedError as error:
-            connection.send_bytes(str(error).encode())
+            connection.send_bytes(json.dumps([error.what, error.value, error.remedy]).encode())
             return
         connection.send_bytes(READY)
         while True:

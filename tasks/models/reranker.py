@@ -34,7 +34,9 @@ def kind_of_model(folder: Path, named: str) -> str:
         return LATE
     if saved == "CrossEncoder" or (not saved and "ForSequenceClassification" in made):
         return CROSS
-    raise EmbeddingError(f'{named!r} is neither a cross-encoder nor a model of late interaction; set {SETTING} to one, or to ""')
+    raise EmbeddingError(
+        f"{named!r} is neither a cross-encoder nor a model of late interaction", named, f'set {SETTING} to one, or to ""'
+    )
 
 
 def _read(config: Path) -> dict[str, Any]:
@@ -49,8 +51,11 @@ class Reranker:
         try:
             folder = model_folder(named)
         except EmbeddingError as error:
-            problem = str(error).replace("embedding model", "reranker").replace("FLOWREADER_EMBED_MODEL", SETTING)
-            raise EmbeddingError(problem) from error
+            what, remedy = (
+                error.what.replace("embedding model", "reranker"),
+                error.remedy.replace("FLOWREADER_EMBED_MODEL", SETTING),
+            )
+            raise EmbeddingError(what, error.value, remedy) from error
         self._named = named
         kind, offline = kind_of_model(folder, named), {"HF_HUB_OFFLINE": "1"}
         self._process = ModelProcess("tasks.models.reranker", str(folder), kind, failure=EmbeddingError, environment=offline)
@@ -63,7 +68,9 @@ class Reranker:
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         scores = np.frombuffer(reply or b"", np.float32)
         if len(scores) != len(passages) or not np.isfinite(scores).all():
-            raise EmbeddingError(f'reranker {self._named!r} gave no score for each passage; set {SETTING} to another, or to ""')
+            raise EmbeddingError(
+                f"reranker {self._named!r} gave no score for each passage", self._named, f'set {SETTING} to another, or to ""'
+            )
         return np.argsort(-scores, kind="stable")
 
 
@@ -79,8 +86,8 @@ def load() -> Callable[[list[str]], bytes]:
     try:
         score = _scorer(folder, kind)
     except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
-        wrong = f"{folder} is no model that sentence-transformers loads ({error}); set {SETTING} to another"
-        raise EmbeddingError(wrong) from error
+        what = f"{folder} is no model that sentence-transformers loads ({error})"
+        raise EmbeddingError(what, folder, f"set {SETTING} to another") from error
 
     def reply(request: list[str]) -> bytes:
         question, *passages = (text.encode("utf-8", "replace").decode() for text in request)

@@ -75,7 +75,8 @@ class ForkServer:
         self._is_warm = self._is_warm or self._receive(START_SECONDS) is not None
         if not self._is_warm:
             raise ParserStartError(
-                f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsing.fork_server $$` says why"
+                "a parser process does not start",
+                remedy=f"`cd {ROOT} && {sys.executable} -m tasks.parsing.fork_server $$` says why",
             )
 
     def serve(self, job: Job) -> Reply | None:

@@ -21,12 +21,12 @@ class UnansweredError(ChatEndedError):
     """The model is required, and gave no answer that counts; `answer` is what rules say in its place."""
 
     def __init__(self, why: str, answer: Answer) -> None:
-        super().__init__(why, answer)
+        super().__init__(
+            f"the model gave no answer that counts: {why}",
+            remedy="without --require-model rules quote the evidence",
+            over_http='without "require_model" rules quote the evidence',
+        )
         self.answer = answer
-
-    def __str__(self) -> str:
-        why = self.args[0].replace("; ", ", ")  # what follows is the remedy
-        return f"the model gave no answer that counts: {why}; without --require-model rules quote the evidence"
 
 
 @step(

@@ -41,7 +41,7 @@ def decoded(parts: Sequence[bytes]) -> Answer:
 def kept_answer(key: StepKey) -> Answer:
     """Give the answer that was kept when the same was asked before."""
     # What was kept a moment ago went with a document that was removed, or was damaged since.
-    raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone")
+    raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone", key.name)
 
 
 def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:

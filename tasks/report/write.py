@@ -1,6 +1,5 @@
 """The report of an answer: gathered from an open snapshot, written as one file that needs no other."""
 
-import errno
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,8 @@ from storage.records.answers import Answer, Citation, PagePlace, RankedPage
 from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
+
+ANOTHER_FILE = "name another file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,15 @@ def write_page(report: Report, path: Path) -> None:
         except OSError as error:
             if is_full_disk(error):
                 raise
-            problem = f"report {str(path)!r} cannot be written: {error.strerror}; name another file"
-            raise NotWritableError(error.errno, problem) from error
+            raise NotWritableError(f"report {str(path)!r} cannot be written: {error.strerror}", path, ANOTHER_FILE) from error
 
 
 def check_target(path: Path) -> None:
     """Raise NotWritableError, before any work is done, where the report cannot be written to the path."""
     if not path.parent.is_dir():
-        raise NotWritableError(errno.ENOENT, f"the folder of report {str(path)!r} does not exist; make it, or name another file")
+        raise NotWritableError(f"the folder of report {str(path)!r} does not exist", path, f"make it, or {ANOTHER_FILE}")
     if path.exists() and not path.is_file():
-        raise NotWritableError(
-            errno.EEXIST, f"report {str(path)!r} would replace something that is no plain file; name another file"
-        )
+        raise NotWritableError(f"report {str(path)!r} would replace something that is no plain file", path, ANOTHER_FILE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,15 +294,21 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
         return settings
     except OSError as error:
         raise RequestError(
-            f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
+            f"settings file {str(path)!r} cannot be read: {error.strerror}",
+            str(path),
+            "`flowreader settings` lists what may stand in it",
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
+        raise RequestError(
+            f"settings file {str(path)!r} is not TOML: {error}", str(path), "`flowreader settings` shows the form"
+        ) from error
     except MethodError as error:
-        raise RequestError(f"settings file {str(path)!r}: {error}") from error
+        raise RequestError(f"settings file {str(path)!r}: {error}", str(path)) from error
     except ValidationError as error:
         wrong = ", ".join(map(_complaint, error.errors()))
-        raise RequestError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
+        raise RequestError(
+            f"settings file {str(path)!r}: {wrong}", str(path), "`flowreader settings` lists names and bounds"
+        ) from error
 
 
 def _complaint(found: ErrorDetails) -> str:

@@ -51,9 +51,11 @@ def check_environment() -> None:
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
             (nearest,) = get_close_matches(name, sorted(NAMES), n=1, cutoff=0)
-            raise RequestError(f"nothing reads '{name}' of the environment; did you mean {nearest}?")
+            raise RequestError(f"nothing reads '{name}' of the environment", name, f"did you mean {nearest}?")
     if language() not in (languages := Stemmer.algorithms()):
-        raise RequestError(f"FLOWREADER_LANGUAGE {language()!r} has no stemmer; set it to one of {', '.join(languages)}")
+        raise RequestError(
+            f"FLOWREADER_LANGUAGE {language()!r} has no stemmer", language(), f"set it to one of {', '.join(languages)}"
+        )
 
 
 def settings_file() -> Path | None:

@@ -14,6 +14,7 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import TypeAlias
 
+from storage.errors import ExpectedError
 from storage.records.steps import StepRecord
 from storage.text import escaped, shortened
 from tasks.events import (
@@ -126,7 +127,7 @@ STANDARD_ERROR = "-"
 LOGGER = "flowreader"
 
 
-class LogFileError(OSError):
+class LogFileError(ExpectedError, OSError):
     """The file that FLOWREADER_LOG names cannot be written."""
 
 
@@ -196,7 +197,5 @@ def _opened(target: str) -> logging.Handler:
     try:
         return _LogFile(path)
     except OSError as error:
-        raise LogFileError(
-            error.errno,
-            f"{LOG} names {str(path)!r}, which cannot be written ({error.strerror}); name a file in a folder that exists, or -",
-        ) from error
+        what = f"{LOG} names {str(path)!r}, which cannot be written ({error.strerror})"
+        raise LogFileError(what, path, "name a file in a folder that exists, or -") from error

@@ -195,7 +195,7 @@ def host_and_port(address: str) -> tuple[str, int]:
     """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names; raise RequestError where it is none of these."""
     meant = network_address.host_and_port(address)
     if meant is None:
-        raise RequestError(f"{METRICS} is {address!r}; give HOST:PORT or a port, such as {HOST}:9464")
+        raise RequestError(f"{METRICS} is {address!r}", address, f"give HOST:PORT or a port, such as {HOST}:9464")
     return meant[0] or HOST, meant[1]
 
 

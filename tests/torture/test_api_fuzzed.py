@@ -14,7 +14,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from flows.display.output import CommandError
+from storage.errors import RequestError
 from storage.locations import uploads_folder
 from tests.flows.service.worlds import served
 from tests.program import CORPUS
@@ -50,7 +50,7 @@ def require_well(reply):
 def test_each_route_takes_what_its_description_allows_and_worse(service_home, service, monkeypatch, tell):
     async def nothing(paths, _corpus):
         await asyncio.sleep(0.01)
-        raise CommandError("nothing is read here", paths[0], "")
+        raise RequestError("nothing is read here", paths[0], "")
 
     monkeypatch.setattr("flows.service.ingests.ingested", nothing)
     described, before, seen = schemathesis.openapi.from_url(f"{service}/openapi.json"), files_in(service_home.parent), {}

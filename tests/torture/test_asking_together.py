@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from flows.cli.ask_server_commands import ask_service
-from flows.display.output import CommandError
+from storage.errors import RequestError
 from tests.asking_worlds import TORQUE, WEIGHT
 from tests.torture.conftest import ASK_TOKEN, ROOM
 from tests.waiting import wait_until
@@ -61,7 +61,7 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
         began = time.monotonic()
         try:
             return asked(f"{WEIGHT} {number}")[0]["status"], time.monotonic() - began
-        except CommandError as error:
+        except RequestError as error:
             return error.what, time.monotonic() - began
 
     with ThreadPoolExecutor(2 * ROOM) as asking:

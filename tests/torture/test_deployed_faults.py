@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from flows.cli.ask_server_commands import ask_service
-from flows.display.output import CommandError
+from storage.errors import RequestError
 from storage.runs.log import ASKING
 from tasks.lineage.search import short_run
 from tests.deployments.brought_up import brought_up, requested
@@ -215,7 +215,7 @@ def test_server_and_service_are_killed_in_mid_question(library, tmp_path):
                     waiting = asking.submit(asked, "gold")
                     wait_for(lambda: one_is_answered("gold"), (tmp_path / "iron").read_text)
         # Both are killed now.
-        with pytest.raises(CommandError, match="does not answer"):
+        with pytest.raises(RequestError, match="does not answer"):
             waiting.result(timeout=LIMIT_SECONDS)
     with own_server(tmp_path / "server", port, OURS):
         wait_for(lambda: answers(address))

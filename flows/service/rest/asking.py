@@ -10,14 +10,13 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
 from flows.display.lineage_tables import walk_json
-from flows.display.output import CommandError
 from flows.service.news import News
 from flows.service.paths import from_root, roots_of
 from flows.service.received import JSON, checked, received, while_here
-from flows.service.refusals import question_refused
+from flows.service.refusals import refusal_of_question
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, of_kind
 from storage.corpus.snapshot import open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
@@ -108,10 +107,10 @@ def metrics(request: Request) -> Response:
 
 
 def request_in(body: bytes) -> AskRequest:
-    """Return what is asked; raise CommandError where it is no JSON of an AskRequest, naming the field."""
+    """Return what is asked; raise RequestError where it is no JSON of an AskRequest, naming the field."""
     asked = checked(AskRequest, body)
     if (many := len(asked.questions)) > MOST_QUESTIONS:
-        raise CommandError("too many questions in one request", str(many), f"send at most {MOST_QUESTIONS} at a time")
+        raise RequestError("too many questions in one request", str(many), f"send at most {MOST_QUESTIONS} at a time")
     return asked
 
 
@@ -119,7 +118,7 @@ async def followed(request: Request, response: Response) -> News:
     """Take a question in and follow it; what is refused is so before the stream begins. The header says what stops it."""
     asked, intake = request_in(await received(request)), request.app.state.intake
     if len(asked.questions) != 1:
-        raise CommandError("a stream tells of one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
+        raise RequestError("a stream tells of one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
     news = News(intake.take_in(asked))
     response.headers["Location"] = f"{STREAM}/{news.asked.id}"
     return news
@@ -144,7 +143,7 @@ async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[Server
     try:
         (answer,) = await news.asked.waited_for()
     except (ExpectedError, OSError) as error:
-        yield sent("error", question_refused(error))
+        yield sent("error", refusal_of_question(error).error.model_dump())
         return
     if not answer["answer"].startswith(draft):
         yield sent("withdrawn", {})

@@ -18,7 +18,6 @@ from flows.display.corpus_tables import (
     status_json,
     texts_json,
 )
-from flows.display.output import RefusedError
 from flows.service.paths import from_root, roots_of
 from flows.service.rest.forms import Corpus, Cursor, Document, DocumentNamed, Documents, Number, Outline, Page, Width, of_kind
 from storage.cleaning.removing import remove_document
@@ -27,6 +26,7 @@ from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
 from storage.text import displayed
 from tasks.report.pictures import PICTURE_WIDTH, draw_page
+from tasks.views.errors import RefusedError
 
 router = APIRouter(tags=["documents"])
 

@@ -5,17 +5,13 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
+from tasks.views.errors import ErrorView
+
 PREFIX = "/api/v1"
 
 
-class Words(BaseModel):
-    what: str
-    value: str
-    remedy: str
-
-
 class ErrorReply(BaseModel):
-    error: Words
+    error: ErrorView
 
 
 class Document(BaseModel):
@@ -71,7 +67,7 @@ class IngestShown(BaseModel):
     failed: int
     documents: int | None = Field(description="how many it is about; null while they are counted")
     result: dict[str, Any] | None
-    error: Words | None
+    error: ErrorView | None
 
 
 class IngestsShown(BaseModel):

@@ -8,14 +8,15 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
-from flows.display.output import CommandError, RefusedError
 from flows.service.ingests import Ingest, Ingests
 from flows.service.received import JSON, checked, received
 from flows.service.rest.forms import Corpus, IngestShown, IngestsShown
 from flows.service.uploads import keep_upload
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.object_address import checked_source, is_address
 from storage.text import displayed
+from tasks.views.errors import RefusedError
 
 MOST_PATHS = 100
 FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
@@ -46,7 +47,7 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
             began = ingests.begin(corpus, [kept], uploaded=True)
         return await asyncio.to_thread(began.look)
     except ClientDisconnect as error:
-        raise CommandError("the upload was cut off", displayed(name), "send it again") from error
+        raise RequestError("the upload was cut off", displayed(name), "send it again") from error
     finally:
         if kept and not began:
             # Nothing else would delete it.
@@ -74,7 +75,7 @@ async def begin(request: Request, corpus: Corpus) -> Mapping[str, Any]:
     given = checked(PathsGiven, await received(request))
     for path in given.paths:
         if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
-            raise CommandError(
+            raise RequestError(
                 f"{displayed(path)!r} is no full path", displayed(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
             )
     return await asyncio.to_thread(request.app.state.ingests.begin(corpus, given.paths).look)

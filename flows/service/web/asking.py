@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from flows.display.corpus_tables import corpora_rows
 from flows.service.paths import from_root
 from flows.service.received import checked, received, while_here
-from flows.service.refusals import question_refused, refusal_of, words_of
+from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
@@ -26,6 +26,7 @@ from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
 from tasks.models.endpoints import EndpointError, chat_endpoint
 from tasks.settings.readers import READERS
+from tasks.views.errors import ErrorView
 
 ANSWERS_SHOWN, DOCUMENTS_SHOWN = 20, 500
 FORM, USUAL = "application/x-www-form-urlencoded", "default"
@@ -52,8 +53,8 @@ async def ask(request: Request) -> Response:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
         (answer,) = await while_here(request, request.app.state.intake.ask(checked(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
-        words, status = question_refused(error), refusal_of(error).status
-        return await asyncio.to_thread(page, corpus, error=words, question=question, reader=reader, status=status)
+        refusal = refusal_of_question(error)
+        return await asyncio.to_thread(page, corpus, error=refusal.error, question=question, reader=reader, status=refusal.status)
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 
 
@@ -74,7 +75,7 @@ def page(
     corpus: str,
     *,
     named: bool = False,
-    error: dict[str, str] | None = None,
+    error: ErrorView | None = None,
     question: str = "",
     reader: str = "",
     status: int = 200,
@@ -90,7 +91,7 @@ def page(
             documents, answers = shown(chosen)
             at_work = [from_root(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
     except (ExpectedError, OSError) as damage:
-        error = error or words_of(damage)
+        error = error or refusal_of(damage).error
     try:
         model, trouble = chat_endpoint() is not None, ""
     except EndpointError as wrong:

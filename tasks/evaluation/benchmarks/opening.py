@@ -46,7 +46,7 @@ def open_benchmark(path: Path) -> Benchmark:
     try:
         digest = identify("benchmark", to_json(questions).decode("utf-8"))
     except CodecError as error:
-        raise BenchmarkError(f"{str(found.file)!r} holds a text that is not Unicode: {error}") from error
+        raise BenchmarkError(f"{str(found.file)!r} holds a text that is not Unicode: {error}", str(found.file)) from error
     # A folder of UDA or VisDoM is named after its subset at best, and after "qa" or "data" at worst.
     by_kind = found.kind in {*UDA_KINDS.values(), *VISDOM_KINDS.values()}
     name = found.kind if by_kind else found.given.resolve().name or found.kind
@@ -57,7 +57,7 @@ def recognise(path: Path) -> Recognised:
     """Return the one question file of a folder, the highest one; raise BenchmarkError where there is none or several."""
     path = path.absolute()
     if not path.exists():
-        raise BenchmarkError(f"{str(path)!r} does not exist; name the folder of a benchmark")
+        raise BenchmarkError(f"{str(path)!r} does not exist", str(path), "name the folder of a benchmark")
     given = path if path.is_dir() else path.parent
     doubts: list[str] = []
     for files in _levels(path) if path.is_dir() else [[path]]:
@@ -67,7 +67,7 @@ def recognise(path: Path) -> Recognised:
             return found[0]
         if found:
             names = ", ".join(repr(str(match.file.relative_to(given))) for match in found)
-            raise BenchmarkError(f"{str(path)!r} holds {len(found)} benchmarks: {names}; name one of these files")
+            raise BenchmarkError(f"{str(path)!r} holds {len(found)} benchmarks: {names}", str(path), "name one of these files")
     raise _unknown(path, doubts)
 
 
@@ -96,7 +96,7 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
     except OSError as error:
-        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}; check its rights") from error
+        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}", str(folder), "check its rights") from error
 
 
 def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
@@ -104,7 +104,7 @@ def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
     known = ", or ".join(form.layout for form in FORMATS)
     doubtful = "".join(f", {doubt}" for doubt in doubts[:ENTRIES_LISTED])
     there = _listed(names, ENTRIES_LISTED) or "nothing"
-    return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there}{doubtful}; name {known}")
+    return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there}{doubtful}", str(path), f"name {known}")
 
 
 def _listed(names: Sequence[str], most: int) -> str:
@@ -143,7 +143,9 @@ def find_documents(names: Iterable[str], folders: Sequence[Path], *, named_by: P
         looked = ", ".join(repr(str(folder)) for folder in folders)
         raise BenchmarkError(
             f"{len(missing)} of {len(wanted)} documents that {str(named_by)!r} names are not there: "
-            f"{_listed(missing, DOCUMENTS_LISTED)}; looked in {looked}; put them there under these names"
+            f"{_listed(missing, DOCUMENTS_LISTED)}",
+            str(named_by),
+            f"looked in {looked}; put them there under these names",
         )
     return found
 
@@ -182,7 +184,9 @@ def _find_in(name: str, index: Mapping[str, list[Path]]) -> Path | None:
             paths = index.get(_key(written + suffix), [])
             highest = [path for path in paths if len(path.parts) == min(len(other.parts) for other in paths)]
             if len(highest) > 1:
-                raise BenchmarkError(f"document {name!r} may be '{highest[0]}' or '{highest[1]}'; keep the one that is meant")
+                raise BenchmarkError(
+                    f"document {name!r} may be '{highest[0]}' or '{highest[1]}'", name, "keep the one that is meant"
+                )
             if highest:
                 return highest[0]
     return None

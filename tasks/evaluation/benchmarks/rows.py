@@ -33,7 +33,7 @@ class Row:
     cells: Mapping[str, object]
 
     def wrong(self, column: str, what: str) -> BenchmarkError:
-        return BenchmarkError(f"{self.place}: column {column!r} {what}")
+        return BenchmarkError(f"{self.place}: column {column!r} {what}", column)
 
     def need(self, *columns: str) -> None:
         """Raise BenchmarkError for the first column that the row does not have; an empty cell is one that it has."""
@@ -124,7 +124,7 @@ def columns_of(file: Path) -> frozenset[str]:
             return frozenset(next(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), []))
         first: dict[str, object] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
     except (OSError, ValueError, csv.Error, RecursionError) as error:
-        raise BenchmarkError(f"{str(file)!r} does not begin with a row of questions: {_reason(error)}") from error
+        raise BenchmarkError(f"{str(file)!r} does not begin with a row of questions: {_reason(error)}", str(file)) from error
     return frozenset(first)
 
 
@@ -133,15 +133,15 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}; check its rights") from error
+        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}", str(file), "check its rights") from error
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{str(file)!r} is not UTF-8 at byte {error.start:,}; save it as UTF-8") from error
+        raise BenchmarkError(f"{str(file)!r} is not UTF-8 at byte {error.start:,}", str(file), "save it as UTF-8") from error
     if file.suffix.lower() == ".csv":
         rows = tuple(_table_rows(file, text))
     else:
         rows = tuple(_array_rows(file, text) if text.lstrip().startswith("[") else _line_rows(file, text))
     if not rows:
-        raise BenchmarkError(f"{str(file)!r} holds no questions; it needs one at least")
+        raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs one at least")
     return rows
 
 
@@ -156,11 +156,11 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
         for number, cells in enumerate(reader, 1):
             place = f"{file}, line {reader.line_num}"
             if None in cells or None in cells.values():
-                raise BenchmarkError(f"{place} has more or fewer cells than the header; quote cells that hold a separator")
+                raise BenchmarkError(f"{place} has more or fewer cells than the header", remedy="quote cells that hold a separator")
             yield Row(place, number, cells)
     except csv.Error as error:
-        message = f"{file}, after line {reader.line_num}: {_reason(error)}; look for a quote that is not closed or not doubled"
-        raise BenchmarkError(message) from error
+        what = f"{file}, after line {reader.line_num}: {_reason(error)}"
+        raise BenchmarkError(what, file, "look for a quote that is not closed or not doubled") from error
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:
@@ -180,13 +180,13 @@ def _parsed(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{place} is no JSON: {_reason(error)}; mend it or take it out") from error
+        raise BenchmarkError(f"{place} is no JSON: {_reason(error)}", remedy="mend it or take it out") from error
     return parsed
 
 
 def _object_row(place: str, number: int, value: object) -> Row:
     if not isinstance(value, dict):
-        raise BenchmarkError(f'{place} is no JSON object; write a question as {{"question": ...}}')
+        raise BenchmarkError(f"{place} is no JSON object", remedy='write a question as {"question": ...}')
     return Row(place, number, value)
 
 

@@ -51,7 +51,8 @@ class Budget:
         async with self._settled:
             while self._shortage(most, self._reserved):
                 if shortage := self._shortage(most, Amount()):
-                    raise ChatEndedError(shortage)
+                    remedy = "what is done is kept, give the same command a larger budget and it goes on"
+                    raise ChatEndedError(shortage, remedy=remedy)
                 await self._settled.wait()
             self._reserved.add(most)
             self._reservations += 1
@@ -76,8 +77,5 @@ class Budget:
             limit = getattr(self.budget, name)
             used, wanted = getattr(self.used, name), getattr(most, name)
             if limit is not None and used + getattr(reserved, name) + wanted > limit:
-                return (
-                    f"the budget of {limit:,} {name} is reached: {used:,.6g} used, the next call may take {wanted:,.6g}; "
-                    "what is done is kept, give the same command a larger budget and it goes on"
-                )
+                return f"the budget of {limit:,} {name} is reached: {used:,.6g} used, the next call may take {wanted:,.6g}"
         return ""

@@ -212,7 +212,9 @@ class ChatModel:
                 self._note(call, key, tally, time.monotonic() - began, outcome, problem)
 
     async def _close(self) -> None:
-        self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")
+        self._end = self._end or ChatEndedError(
+            "the model was closed while calls waited for it", remedy="give the same command again"
+        )
         for deadline in self._in_flight:
             deadline.reschedule(0.0)
         self._in_flight.clear()

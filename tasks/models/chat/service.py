@@ -87,7 +87,7 @@ class ChatService:
             self.model = await self._listed_model()
         except FaultError as error:
             raise ChatEndedError(
-                f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
+                f"no chat server: {error}", remedy="start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
             ) from error
         self.abilities = await find_abilities(self._client, self._endpoint, self.model, self._settings, seconds=probe_seconds)
 
@@ -127,8 +127,9 @@ class ChatService:
                 if not same_model(self.model.name, completion.model):
                     answering = without_key(completion.model, self._endpoint)[:80]
                     raise ChatEndedError(
-                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {answering!r}; "
-                        "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
+                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {answering!r}",
+                        answering,
+                        "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL",
                     )
                 return completion
 
@@ -159,8 +160,8 @@ class ChatService:
         if self._lost_in_a_row < self._settings.retries.lost_until_end:
             return error
         return ChatEndedError(
-            f"{self._lost_in_a_row} calls in a row got no reply, the last one: {error}; what is done is kept: mend the server and "
-            "give the same command again"
+            f"{self._lost_in_a_row} calls in a row got no reply, the last one: {error}",
+            remedy="what is done is kept: mend the server and give the same command again",
         )
 
     async def _look_again(self) -> None:
@@ -168,15 +169,15 @@ class ChatService:
         model = await self._listed_model()
         if model.name != self.model.name:
             raise ChatEndedError(
-                f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}; "
-                "what is done is kept: give the same command again"
+                f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}",
+                remedy="what is done is kept: give the same command again",
             )
 
     async def _listed_model(self) -> ServedModel:
         try:
             return chosen_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
-            raise ChatEndedError(f"{error}; check FLOWREADER_CHAT_BASE_URL") from error
+            raise ChatEndedError(str(error), remedy="check FLOWREADER_CHAT_BASE_URL") from error
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:

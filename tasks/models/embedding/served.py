@@ -51,16 +51,16 @@ def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors
         wrong = error.errors(include_url=False)[0]
         found = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
         raise EmbeddingError(
-            f"{source} gave no vectors as the OpenAI protocol has them ({_short(found)}); nothing was stored: set "
-            "FLOWREADER_EMBED_BASE_URL to an embeddings server"
+            f"{source} gave no vectors as the OpenAI protocol has them ({_short(found)})",
+            remedy="nothing was stored: set FLOWREADER_EMBED_BASE_URL to an embeddings server",
         ) from error
     if not same_model(model, reply.model or ""):
         answering = f"{source} was asked for {model} and answered as {_short(reply.model)!r}"
-        raise EmbeddingError(f"{answering}; nothing was stored: set FLOWREADER_EMBED_MODEL")
+        raise EmbeddingError(answering, remedy="nothing was stored: set FLOWREADER_EMBED_MODEL")
     places = [entry.index for entry in reply.data]
     if places != list(range(texts)):
         order = f"{len(places)} vectors for {texts} texts, in the order {_short(places)}, not in that of the texts"
-        raise EmbeddingError(f"{source} gave {order}; nothing was stored: use another server")
+        raise EmbeddingError(f"{source} gave {order}", remedy="nothing was stored: use another server")
     return [np.asarray(entry.embedding) for entry in reply.data]
 
 
@@ -121,7 +121,9 @@ class EmbeddingService:
                 starts = range(0, len(texts), size)
                 parts = [group.create_task(self._part(client, texts[first : first + size])) for first in starts]
         except TimeoutError as error:
-            raise EmbeddingError(f"{self.source} gave no vector in {seconds:g} s; ask again when it is less busy") from error
+            raise EmbeddingError(
+                f"{self.source} gave no vector in {seconds:g} s", remedy="ask again when it is less busy"
+            ) from error
         except BaseExceptionGroup as lost:
             raise lost.exceptions[0] from None
         return [reply for part in parts for reply in part.result()]
@@ -163,9 +165,9 @@ class EmbeddingService:
 
     def _refused(self, error: Exception, what: str) -> EmbeddingError:
         """Return the error in the words of an embedder: the variables are named as those of the chat server but for one word."""
-        problem = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").removeprefix(f"{self._endpoint.base_url} ")
-        what, _, remedy = f"{self.source} {what}: it {problem}".partition("; ")
-        return EmbeddingError(f"{what}; {remedy or 'check that it is up'}")
+        problem, _, remedy = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").partition("; ")
+        what = f"{self.source} {what}: it {problem.removeprefix(f'{self._endpoint.base_url} ')}"
+        return EmbeddingError(what, remedy=remedy or "check that it is up")
 
 
 SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)

@@ -8,10 +8,10 @@ import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from flows.cli.main import main
-from flows.display.output import CommandError
 from flows.service.listening import address
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.runs.answer_json import answer_json
 from storage.runs.log import asking_files
@@ -249,7 +249,7 @@ def test_an_address_of_ipv6_is_asked_and_where_nothing_listens_it_is_named_with_
     with service(lambda _asked: (200, b'{"answers": []}'), monkeypatch, host="::1") as running:
         assert running.address.startswith("[::1]:") and ask_service(REQUEST) == []
         assert running.heard[0][2]["Host"] == running.address
-    with pytest.raises(CommandError, match=r"at '\[::1\]:\d+' does not answer") as refused:
+    with pytest.raises(RequestError, match=r"at '\[::1\]:\d+' does not answer") as refused:
         ask_service(REQUEST)
     assert refused.value.value == running.address and "make up" in refused.value.remedy
 
@@ -258,7 +258,7 @@ def test_an_address_of_ipv6_is_asked_and_where_nothing_listens_it_is_named_with_
 def test_another_program_at_the_address_is_not_taken_for_the_service(monkeypatch, said):
     with (
         service(lambda _asked: (404, said), monkeypatch) as running,
-        pytest.raises(CommandError, match=r"is no query service .* \(HTTP 404\)") as refused,
+        pytest.raises(RequestError, match=r"is no query service .* \(HTTP 404\)") as refused,
     ):
         ask_service(REQUEST)
     assert refused.value.value == running.address and "FLOWREADER_ASK_ADDRESS" in refused.value.remedy
@@ -268,13 +268,13 @@ def test_a_service_that_hangs_up_is_an_error_too(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{listening.getsockname()[1]}")
         threading.Thread(target=lambda: listening.accept()[0].close(), daemon=True).start()
-        with pytest.raises(CommandError, match="does not answer"):
+        with pytest.raises(RequestError, match="does not answer"):
             ask_service(REQUEST)
 
 
 @pytest.mark.parametrize("named", ["", "4280", ":4280", "here:", "here:x", "here:70000", "http://here", "::1:4280"])
 def test_what_is_no_address_is_named(monkeypatch, named):
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", named)
-    with pytest.raises(CommandError, match="no HOST:PORT") as refused:
+    with pytest.raises(RequestError, match="no HOST:PORT") as refused:
         address()
     assert refused.value.value == named

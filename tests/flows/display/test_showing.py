@@ -1,6 +1,7 @@
 """Output is for people or for programs: an answer, how far it is, errors and settings; a document's name is never markup."""
 
 import io
+import pickle
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -10,18 +11,21 @@ from rich.console import Console
 from flows.display.answer_tables import QUOTE_SHOWN, show_answer, show_answers
 from flows.display.corpus_tables import corpus_json, show_corpus, show_settings
 from flows.display.followed import WITHDRAWN, followed
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
 from flows.display.progress import shown as progress_shown
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
 from storage.records.documents import SkippedFile
+from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, report
 from tasks.settings.ask import AllSettings, load_settings, method_of
 from tasks.settings.ingest import ReadingSettings
+from tasks.views.errors import ErrorView, view_error
 from tests.program import terminal
 from tests.storage.answer_worlds import answer, citation
 from tests.storage.answer_worlds import answer as an_answer
@@ -39,7 +43,7 @@ def test_what_a_terminal_would_obey_is_shown_instead(capsys):
     output = Output(as_json=False)
     output.line("a title\x1b[31m\x07 of two\nlines")
     output.table(("title",), [("\x1b]0;owned\x07",)])
-    output.error(CommandError("what\x1b[2J", "", "remedy\x1b[2J"))
+    output.error(RequestError("what\x1b[2J", "", "remedy\x1b[2J"))
     shown = capsys.readouterr()
     assert "\x1b" not in shown.out + shown.err and "\x07" not in shown.out
     assert "\\x1b[31m\\x07 of two\nlines" in shown.out and "what\\x1b[2J" in shown.err
@@ -60,27 +64,15 @@ def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
     assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
 
 
-@pytest.mark.parametrize("name", ["a; b.pdf", "it's a; b.pdf", '"a; b".pdf', 'it\'s "a; b".pdf', "a\\'; b.pdf", "; "])
-def test_a_value_that_holds_a_semicolon_does_not_end_the_sentence(name):
-    error = CommandError.from_error(LookupError(f"no document {name!r} in the writers' corpus; take {name!r}; or none"))
-    assert (error.what, error.remedy) == (f"no document {name!r} in the writers' corpus", f"take {name!r}; or none")
-    assert error.value == name
-
-
-@pytest.mark.parametrize(
-    ("error", "value"),
-    [
-        (LookupError("there is no corpus 'mm'; make it"), "mm"),
-        (ValueError("settings file '/in/a b.toml': work.x = 3: too many; see settings"), "/in/a b.toml"),
-        (ValueError("/in/a.toml is damaged; see settings"), "/in/a.toml"),
-        (ValueError(f"no document {'it' + chr(39) + 's.pdf'!r}; name another"), "it's.pdf"),
-        (ValueError(f"no document {'a' + chr(92) + 'b.pdf'!r}; name another"), "a\\b.pdf"),
-        (OSError(28, "disk full at /x; free 3 MB", "/x/y"), "/x/y"),
-        (ValueError("pages per second/hour are wrong; mend them"), ""),
-    ],
-)
-def test_an_error_of_the_house_names_the_value_at_fault(error, value):
-    assert CommandError.from_error(error).value == value
+def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():
+    error = RequestError("there is no corpus 'a; b'", "a; b", "make it by `flowreader`", over_http="make it by PUT")
+    assert str(error) == "there is no corpus 'a; b'; make it by `flowreader`"
+    for one in (error, pickle.loads(pickle.dumps(error))):
+        assert view_error(one) == ErrorView(what="there is no corpus 'a; b'", value="a; b", remedy="make it by `flowreader`")
+        assert view_error(one, over_http=True).remedy == "make it by PUT"
+    full = DiskFullError("disk full", "/x", "free some")
+    assert isinstance(full, OSError) and is_full_disk(full) and pickle.loads(pickle.dumps(full)).remedy == "free some"
+    assert view_error(FileNotFoundError(2, "No such file", "/x/y")) == ErrorView(what="No such file", value="/x/y")
 
 
 def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):

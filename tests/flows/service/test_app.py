@@ -17,11 +17,11 @@ from starlette.testclient import TestClient
 
 from flows.ask import ask
 from flows.ask_deployed import ask_pages, asked_here, still_shown
-from flows.display.output import RefusedError
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake, Unmade
 from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
+from tasks.views.errors import RefusedError
 from tasks.watching.json_log import logging_to
 from tests.flows.service.worlds import ASK, ASKED, client, error, intake
 from tests.hung_corpus import HungCorpus

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from deployments.children import children_of
-from flows.display.output import CommandError, RefusedError
 from flows.service import ingests
 from flows.service.ingests import Ingest, Ingests, State, ingested
 from storage.cleaning.owners import forget_uploads
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentState
+from tasks.views.errors import ErrorView, RefusedError
 from tests.flows.service.test_uploads import files, kept
 from tests.program import CORPUS
 from tests.storage.worlds import failed, graph, writing
@@ -38,7 +38,7 @@ class Reading:
         self.going_on.append(asyncio.Event())
         if self.waits:
             await self.going_on[-1].wait()
-        raise CommandError("no", "", "mend it")
+        raise RequestError("no", "", "mend it")
 
     async def begun(self, number):
         while len(self.calls) < number:
@@ -76,7 +76,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
             event.set()
         await reading.begun(3)
         assert reading.calls == [("small", ("/a",)), ("far", ("/a",)), ("small", ("/b", "/c"))]
-        assert first.error == {"what": "no", "value": "", "remedy": "mend it"} and first.look()["state"] == "failed"
+        assert first.error == ErrorView(what="no", remedy="mend it") and first.look()["state"] == "failed"
         while not far.ended:
             await asyncio.sleep(0)
         # one of two that are read together ends: the other begins again
@@ -95,12 +95,12 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     async def read(paths, corpus):
         await asyncio.sleep(0.01)
         if bad in paths:
-            raise CommandError(f"{bad!r} does not exist", bad, "name another")
+            raise RequestError(f"{bad!r} does not exist", bad, "name another")
         return {"snapshot": 1, "skipped": [{"path": paths[0], "reason": "a pipe"}]}
 
     bad, good = str(kept("bad.txt", b"a")), str(kept("good.txt", b"b"))
     _, failed, skipped = read_in(monkeypatch, read, "/before", bad, good)
-    assert failed.error == {"what": f"{bad!r} does not exist", "value": bad, "remedy": "name another"}
+    assert failed.error == ErrorView(what=f"{bad!r} does not exist", value=bad, remedy="name another")
     assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows.display.output import CommandError, RefusedError
 from flows.service import received
 from flows.service.received import LARGEST_BODY, TokenCheck
 from flows.service.refusals import refusal_of
@@ -14,6 +13,7 @@ from storage.errors import RequestError
 from storage.lock import CorpusBusyError
 from storage.system import DiskFullError
 from tasks.events import QuestionRefused, RefusalReason, subscribed
+from tasks.views.errors import RefusedError
 from tasks.watching.json_log import logging_to
 from tests.flows.service.worlds import ASK, client, error
 from tests.waiting import wait_until
@@ -101,12 +101,12 @@ def test_an_unexpected_error_is_not_hidden():
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (CommandError("no"), 400),
+        (RequestError("no"), 400),
         (RefusedError(415, "no"), 415),
         (RequestError("'x' is no name; take another"), 400),
         (UnknownCorpusError("there is none"), 404),
         (CorpusBusyError("later"), 409),
-        (DiskFullError(28, "disk full at '/x'; make room"), 503),
+        (DiskFullError("disk full", "/x", "make room"), 503),
     ],
 )
 def test_an_error_has_the_status_of_its_kind(error, status):

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from deployments.children import descendants
-from flows.display.output import CommandError
 from flows.service.listening import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
 from flows.service.resident import staying, warmed_up
+from storage.errors import RequestError
 from tests.hung_corpus import HungCorpus
 from tests.kept_worlds import give_prefect_data
 from tests.listening import free_port
@@ -72,14 +72,14 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{port}")
-        with pytest.raises(CommandError, match=rf"'127.0.0.1:{port}'.*FLOWREADER_ASK_ADDRESS"):
+        with pytest.raises(RequestError, match=rf"'127.0.0.1:{port}'.*FLOWREADER_ASK_ADDRESS"):
             check_question_settings()
     check_question_settings()
     check_question_settings()  # one that is free stays so
 
 
 def test_an_address_of_another_machine_is_named():
-    with pytest.raises(CommandError, match=r"192\.0\.2\.1"):
+    with pytest.raises(RequestError, match=r"192\.0\.2\.1"):
         listen("192.0.2.1", 0)
 
 
@@ -112,7 +112,7 @@ def test_an_address_of_ipv6_is_one():
 )
 def test_what_could_not_begin_is_an_error_before_anything_does(monkeypatch, name, value, what):
     monkeypatch.setenv(f"FLOWREADER_ASK_{name}", value)
-    with pytest.raises(CommandError) as refused:
+    with pytest.raises(RequestError) as refused:
         check_question_settings()
     assert what in str(refused.value)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.display.output import CommandError, RefusedError
 from flows.service import uploads
 from flows.service.listening import check_question_settings
 from flows.service.uploads import keep_upload
@@ -18,6 +17,7 @@ from storage.cleaning.owners import forget_uploads
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.system import DiskFullError, NotWritableError
+from tasks.views.errors import RefusedError
 from tests.waiting import files_below
 
 
@@ -80,7 +80,7 @@ def test_a_folder_that_goes_with_another_file_of_the_same_content_is_made_again(
     ],
 )
 def test_a_name_that_is_no_plain_file_name_is_refused(home, name):
-    with pytest.raises(CommandError) as refused:
+    with pytest.raises(RequestError) as refused:
         kept(name, b"a")
     assert "report.pdf" in refused.value.remedy and not home.exists()
 
