@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from storage.text import escaped
+
+BEGINNING = re.compile(r" *(?:\[\d+\] |- )?")
+"""What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
@@ -50,6 +54,16 @@ class Output:
             parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
             for place, part in enumerate(parts):
                 self.line((" " * len(first) if place else first) + part, style)
+
+    def show(self, template: str, **context: Any) -> None:  # noqa: ANN401 - Jinja's
+        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty."""
+        from tasks.views.render import LINE_BREAK, TEXT, draw
+
+        for line in draw(TEXT, template, **context).split("\n"):
+            style, _, words = line.partition("|")
+            words = words.removeprefix(" ")
+            first = BEGINNING.match(words)
+            self.paragraph(words[first.end() :].replace(LINE_BREAK, "\n"), style.strip(), first[0])
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
         """Write a table; the columns named in `right` hold numbers."""

@@ -16,7 +16,7 @@ from storage.text import storable
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return the answer as plain JSON values that any UTF-8 stream takes; raise CodecError for what JSON has no word for."""
     try:
-        plain = adapter(Answer).dump_python(answer, mode="json", warnings="error")
+        plain = adapter(type(answer)).dump_python(answer, mode="json", warnings="error")
     except PydanticSerializationError as error:
         raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
     return {name: writable(value) for name, value in plain.items()} if _is_odd(plain) else plain

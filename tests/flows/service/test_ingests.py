@@ -101,7 +101,7 @@ def test_one_that_cannot_be_read_keeps_no_other_from_it_and_its_upload_goes(own_
     bad, good = str(kept("bad.txt", b"a")), str(kept("good.txt", b"b"))
     _, failed, skipped = read_in(monkeypatch, read, "/before", bad, good)
     assert failed.error == ErrorView(what=f"{bad!r} does not exist", value=bad, remedy="name another")
-    assert "a pipe" in skipped.error["what"] and skipped.result["documents"] == []
+    assert "a pipe" in skipped.error.what and skipped.result["documents"] == []
     assert files() == [] and list((uploads_folder() / "small").iterdir()) == []
 
 

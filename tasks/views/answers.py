@@ -1,0 +1,81 @@
+"""An answer as it is shown: the kept record, with the places that it cites resolved in the corpus of today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from storage.records.answers import Answer, AnswerStatus, Citation
+from storage.records.documents import DocumentRecord
+
+if TYPE_CHECKING:
+    from storage.corpus.snapshot import Snapshot
+
+PLACE_WORDS = {
+    "text/html": "",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slide",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
+}
+"""What a page is called; where the word is empty a document has only one and it is not named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitationView(Citation):
+    place: str = Field(description='what people call the page: "page 5", "slide 3"; empty where a document has no pages')
+    link: str | None = Field(description="the page with the citation marked, below the service's address; null once it is gone")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerView(Answer):
+    """`withheld`: what was found is not shown any more, because a document of it was removed."""
+
+    citations: tuple[CitationView, ...]
+    withheld: bool
+    link: str = Field(description="the answer's page, below the service's address")
+
+
+def view_answer(answer: Answer, snapshot: Snapshot) -> AnswerView:
+    return view_answers([answer], snapshot)[0]
+
+
+def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerView]:
+    cited = {citation.document.id for answer in answers for citation in answer.citations}
+    records = {record.id: record for record in snapshot.documents() if record.id in cited}
+    return [_view(answer, records) for answer in answers]
+
+
+def _view(answer: Answer, records: Mapping[str, DocumentRecord]) -> AnswerView:
+    citations = tuple(_view_citation(number, one, answer, records) for number, one in enumerate(answer.citations, 1))
+    kept = _values(answer, Answer) | {"citations": citations}
+    return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?corpus={quote(answer.corpus)}")
+
+
+def _view_citation(number: int, citation: Citation, answer: Answer, records: Mapping[str, DocumentRecord]) -> CitationView:
+    record = records.get(citation.document.id)
+    page = f"/documents/{citation.document.id}/pages/{citation.page}"
+    link = f"{page}?corpus={quote(answer.corpus)}&answer={answer.answer_id}&cited={number}"
+    place = place_words(record, citation.page)
+    return CitationView(**_values(citation, Citation), place=place, link=link if record else None)
+
+
+def place_words(record: DocumentRecord | None, page: int, label: str | None = None) -> str:
+    """Name a page as people do: "page 5 (printed iii)", "slide 3"; nothing where a document has no pages."""
+    word = PLACE_WORDS.get(record.media_type, "page") if record else "page"
+    printed = f" (printed {label})" if label and label != str(page) else ""
+    return f"{word} {page}{printed}" if word else ""
+
+
+def _is_withheld(answer: Answer) -> bool:
+    if answer.status is AnswerStatus.EVIDENCE and not answer.is_unproven:
+        return not any(citation.quote for citation in answer.citations)
+    return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
+
+
+def _values(record: Answer | Citation, kind: type[Answer | Citation]) -> dict[str, Any]:
+    return {each.name: getattr(record, each.name) for each in fields(kind)}

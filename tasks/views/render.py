@@ -1,0 +1,61 @@
+"""The languages that views are drawn in: templates in a folder each, over the sentences that all of them share.
+
+Whatever a template is given is data, and only what a template itself says is markup: each language escapes in one place.
+A line of a text template is `STYLE| WORDS`; the style is one of rich, or nothing.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from storage.text import as_markdown, counted, escaped, minute, page_list, paragraphs, shortened
+
+FOLDER = Path(__file__).parent
+LINE_BREAK = "\x1f"
+"""Stands for a line break inside what is shown: only a template begins a line of its own."""
+LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+
+
+def language(folder: str, escape: Callable[[str], str]) -> Environment:
+    """Return the templates of a folder, where what is no markup yet is escaped so."""
+
+    def finalize(value: object) -> object:
+        return value if isinstance(value, Markup | int | float) else Markup(escape(str(value)))
+
+    made = Environment(
+        loader=FileSystemLoader([FOLDER / folder, FOLDER]),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"counted": counted, "minute": minute, "page_list": page_list, "shortened": shortened}
+    made.filters |= {"number": lambda value, form: Markup(format(value, form)), "paragraphs": lambda text: Markup(paragraphs(text))}
+    return made
+
+
+def terminal_text(text: str) -> str:
+    return escaped(text, keep="\n").replace("\n", LINE_BREAK)
+
+
+def chat_text(text: str) -> str:
+    """Return words so that Markdown makes no picture, link or element of them.
+
+    Clients show a reply as Markdown: a picture in a quote would be fetched from wherever it says.
+    """
+    return LINK.sub(r"\\", TAG.sub("&lt;", text))
+
+
+TEXT = language("text", terminal_text)
+MARKDOWN = language("markdown", as_markdown)
+CHAT = language("chat", chat_text)
+"""What clients of OpenAI show: lighter than a page, for some of them show it as it is."""
+
+
+def draw(templates: Environment, name: str, **context: Any) -> str:  # noqa: ANN401 - Jinja's
+    return templates.get_template(name).render(context)
