@@ -16,11 +16,11 @@ from storage.records.evaluations import Figure
 from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import RunLog
 from tests.asking_worlds import Passage, written
-from tests.hostile import HOSTILE, HOSTILE_WORDS, plain_pdf
+from tests.hostile import HOSTILE, HOSTILE_WORDS
 from tests.lineage_worlds import asking_run, ingest_run, step
 from tests.storage import worlds
 from tests.storage.evaluation_worlds import SETTINGS, TWO_FIGURES, evaluation, scored
-from tests.tasks.report.report_worlds import a_graph, a_node, a_path, a_record, an_answer, cite, id_of, named
+from tests.tasks.report.report_worlds import a_graph, a_node, a_path, a_record, an_answer, cite, named
 
 BEGAN = 1_767_323_045.0
 """2026-01-02 03:04:05 UTC, as seconds since 1970."""
@@ -79,9 +79,8 @@ def golden_world(home: Path) -> Iterator[Golden]:
 
 
 def _paper(home: Path) -> tuple[DocumentRecord, DocumentGraph]:
-    """Return a PDF of two pages that can be drawn."""
-    path = plain_pdf(home, "paper.pdf", pages=2)
-    record = a_record(id_of(path), path.name, path=str(path))
+    """Return a document of two pages that have pictures."""
+    record = a_record(worlds.document_id("paper"), "paper.pdf", path=f"{home}/paper.pdf")
     nodes = (
         a_node(record.id, 0, "Chapter 1", kind=NodeKind.TITLE, section_path=("Chapter 1",), box=(0.12, 0.07, 0.4, 0.11)),
         a_node(record.id, 1, "The harbour handled 1000 tonnes of grain.", section_path=("Chapter 1",), box=BOX),
