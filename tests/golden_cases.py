@@ -19,6 +19,20 @@ from tasks.models.checkup_of_servers import Checkup, ServerCheck
 from tasks.report.write import check_target
 from tests.hostile import HOSTILE
 
+CORPORA = [
+    {"corpus": "default", "snapshot": 4, "embedder": "small/fp32/8", "documents": 4, "pages": 5, "nodes": 8},
+    {
+        "corpus": "pulled",
+        "snapshot": 1,
+        "embedder": "small/fp32/8",
+        "documents": 0,
+        "pages": 0,
+        "nodes": 0,
+        "pulled_from": "s3://x",
+    },
+    {"corpus": "torn", "snapshot": 0, "embedder": "'/data/CURRENT' is damaged", "documents": 0, "pages": 0, "nodes": 0},
+]
+"""Rows of the list of corpora: how the table of a real damaged one is broken depends on where it lies."""
 SKIPPED = [SkippedFile("/files/link.pdf", "a symbolic link"), SkippedFile(f"/files/{HOSTILE}", HOSTILE)]
 FINDINGS = [Finding("rows", "8 rows of no document", "run an ingest"), Finding("rows", HOSTILE, HOSTILE)]
 CHECKUPS = [

@@ -131,8 +131,8 @@ def by_http(error, path):
 
 def as_rest(error):
     reply = by_http(error, API)
-    more = {name: value for name, value in reply.headers.items() if not name.startswith("content-")}
-    return f"{reply.status_code} {more or ''}\n{unless_same(pretty(reply.body.decode()), by_command(error, as_json=True))}"
+    more = "".join(f", {name} {value}" for name, value in reply.headers.items() if not name.startswith("content-"))
+    return f"{reply.status_code}{more}\n{unless_same(pretty(reply.body.decode()), by_command(error, as_json=True))}"
 
 
 def by_mcp(error):

@@ -59,7 +59,7 @@ class Golden(NamedTuple):
 def golden_world(home: Path) -> Iterator[Golden]:
     """Make the world in its home; of its two unfinished ingests one is at work inside the block."""
     home.mkdir()
-    location, paper, graph = worlds.corpus_in(home), *_paper(home)
+    location, paper, graph = worlds.corpus_in(home), *_paper()
     answers = answers_by_case(paper, graph)
     with worlds.writing(location) as corpus:
         records = [paper, TRAPPED, *map(worlds.record, (REPORT, GONE))]
@@ -78,9 +78,9 @@ def golden_world(home: Path) -> Iterator[Golden]:
         yield Golden(home, answers, receipt)
 
 
-def _paper(home: Path) -> tuple[DocumentRecord, DocumentGraph]:
+def _paper() -> tuple[DocumentRecord, DocumentGraph]:
     """Return a document of two pages that have pictures."""
-    record = a_record(worlds.document_id("paper"), "paper.pdf", path=f"{home}/paper.pdf")
+    record = a_record(worlds.document_id("paper"), "paper.pdf")
     nodes = (
         a_node(record.id, 0, "Chapter 1", kind=NodeKind.TITLE, section_path=("Chapter 1",), box=(0.12, 0.07, 0.4, 0.11)),
         a_node(record.id, 1, "The harbour handled 1000 tonnes of grain.", section_path=("Chapter 1",), box=BOX),
@@ -91,7 +91,7 @@ def _paper(home: Path) -> tuple[DocumentRecord, DocumentGraph]:
         Section(identify(plain.version, "section", page), record.id, plain.version, page, f"Chapter {page}", 1, None, page, page)
         for page in (1, 2)
     )
-    return record, replace(plain, sections=tuple(chapters))
+    return replace(record, nodes=len(nodes)), replace(plain, sections=tuple(chapters))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from tasks.ingest.report import report_markdown
 from tasks.report.write import KeptReport
-from tests.golden_cases import BADLY_DONE, CHECKUPS, DONE, ERRORS, FINDINGS, SKIPPED
+from tests.golden_cases import BADLY_DONE, CHECKUPS, CORPORA, DONE, ERRORS, FINDINGS, SKIPPED
 from tests.golden_faces import (
     API,
     as_rest,
@@ -225,6 +225,7 @@ def world(tmp_path_factory):
         with golden_world(home) as made:
             for remove in ("storage.cleaning.removing", "flows.service.web.documents", "flows.service.rest.documents"):
                 patch.setattr(f"{remove}.remove_document", lambda *_, **__: made.receipt)
+            patch.setattr("flows.cli.corpus_commands.corpora_rows", lambda: CORPORA)
             patch.setattr("storage.corpus.doctor.examine", lambda _location: FINDINGS)
             patch.setattr("tasks.models.checkup_of_servers.check_models", lambda: CHECKUPS)
             patch.setattr("tasks.report.pictures.page_bytes", blank_page)
@@ -239,7 +240,8 @@ def test_what_is_shown_is_what_was_shown(name, world):
         file.write_text(now, "utf-8")
     before = file.read_text("utf-8") if file.exists() else ""
     diff = "\n".join(unified_diff(before.split("\n"), now.split("\n"), f"golden/{file.name}", "now", lineterm=""))
-    assert not diff, f"\n{diff}\n\nwhere this is as it should be, `make golden` writes it anew"
+    if diff:
+        pytest.fail(f"{diff}\n\nwhere that is meant, `make golden` writes it anew", pytrace=False)
 
 
 def test_each_golden_file_has_its_face():
