@@ -8,7 +8,7 @@ BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
-.PHONY: help install demo up test check sentinels torture campaign bench-ingest bench-ask bench-models clean
+.PHONY: help install demo up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -43,6 +43,9 @@ check: .venv/.installed
 
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture
+
+golden: .venv/.installed  ## write what is shown anew, to see in the diff what a change of the display changes
+	@GOLDEN=write $(BIN)/python -m pytest -q tests/flows/display/test_golden.py
 
 sentinels: .venv/.installed  ## ten tortures, one for each kind of harm
 	@$(BIN)/python -m pytest -q -m sentinel $(BY_TWO)

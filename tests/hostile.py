@@ -1,4 +1,4 @@
-"""Hostile and broken files, made when needed: each function writes one file into a folder and returns its path."""
+"""Hostile words; hostile and broken files, made when needed: each function writes one file into a folder and returns its path."""
 
 import io
 import struct
@@ -16,6 +16,20 @@ from reportlab.pdfgen.canvas import Canvas
 
 LINE = "The harbour of Northwick handled {} tonnes of grain, and the warehouses were full."
 PASSWORD = "open sesame"
+HOSTILE = "<b>b</b> ![p](http://x/p) [bold]r[/bold] :smile: \x1b[31m \u202e {{ 7 * 7 }} | a\n# b"
+HOSTILE_WORDS = (
+    HOSTILE,
+    "<script>alert(1)</script><img src=x onerror=alert(1)> </style></title> <!-- &amp; &lt;b&gt; \"'",
+    "[click](http://evil.example/) ![pixel](http://evil.example/p.png) <http://evil.example> [1]: http://evil.example",
+    "[bold red]rich[/bold red] [/] [link=http://evil.example]here[/link] :smile:",
+    "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b[2J\x9b1m \x08",
+    "left \u202eright\u202c \u2066alone\u2069 wide\u200bless \u2028 line",
+    "a line\nanother\r\n\n# heading\n\n- point\n> quote\n```",
+    "{{ 7 * 7 }} {% include 'page.html' %} {# gone #} {0} %s $HOME",
+    "a | b || c |\n|---|\n",
+    "`code` **strong** _under_ ~~gone~~ \\ backslash",
+)
+"""Words that a terminal, rich, Markdown, HTML or a template would obey: whatever draws them shows them, and obeys none."""
 
 
 def plain_pdf(folder: Path, name: str = "plain.pdf", *, pages: int = 3, encrypt: StandardEncryption | str | None = None) -> Path:

@@ -1,0 +1,121 @@
+"""What the golden files show apart from the corpus: findings, checkups, reports of ingests, and errors as they come about."""
+
+import asyncio
+from pathlib import Path
+
+from starlette.requests import Request
+
+from flows.display.corpus_tables import page_of
+from flows.service.received import TokenCheck, checked
+from storage.corpus.snapshot import open_for_reading
+from storage.errors import Finding
+from storage.locations import corpus_location
+from storage.lock import CorpusBusyError, busy_words
+from storage.records.documents import SkippedFile
+from storage.system import DiskFullError, check_writable
+from tasks.asking.request import AskRequest, page_range
+from tasks.ingest.report import Failure, IngestReport
+from tasks.models.checkup_of_servers import Checkup, ServerCheck
+from tasks.report.write import check_target
+from tests.hostile import HOSTILE
+
+CORPORA = [
+    {"corpus": "default", "snapshot": 4, "embedder": "small/fp32/8", "documents": 4, "pages": 5, "nodes": 8},
+    {
+        "corpus": "pulled",
+        "snapshot": 1,
+        "embedder": "small/fp32/8",
+        "documents": 0,
+        "pages": 0,
+        "nodes": 0,
+        "pulled_from": "s3://x",
+    },
+    {"corpus": "torn", "snapshot": 0, "embedder": "'/data/CURRENT' is damaged", "documents": 0, "pages": 0, "nodes": 0},
+]
+"""Rows of the list of corpora: how the table of a real damaged one is broken depends on where it lies."""
+SKIPPED = [SkippedFile("/files/link.pdf", "a symbolic link"), SkippedFile(f"/files/{HOSTILE}", HOSTILE)]
+FINDINGS = [Finding("rows", "8 rows of no document", "run an ingest"), Finding("rows", HOSTILE, HOSTILE)]
+CHECKUPS = [
+    Checkup(
+        "chat", "http://127.0.0.1:8000/v1", (ServerCheck("replies", "in 0.5 s"), ServerCheck("pictures", "none", "serve another"))
+    ),
+    Checkup("embeddings", HOSTILE, (ServerCheck("replies", HOSTILE, HOSTILE),)),
+]
+DONE = IngestReport(
+    corpus="default",
+    snapshot=3,
+    read=3,
+    unchanged=2,
+    renamed=1,
+    pages=40,
+    nodes=400,
+    failures=(),
+    skipped=1,
+    mended=(),
+    step_seconds={"parse": 12.5, "embed": 3.0},
+    steps_remembered=4,
+    calls=0,
+    calls_remembered=0,
+    tokens=0,
+    cost=0.0,
+)
+BADLY_DONE = DONE.model_copy(
+    update={
+        "failures": tuple(Failure(name=name, state="failed", reason=name) for name in ("torn.pdf", HOSTILE)),
+        "mended": (HOSTILE,),
+        "vanished": (HOSTILE,),
+        "calls": 1200,
+        "calls_remembered": 7,
+        "tokens": 3_400_000,
+        "cost": 1.5,
+    }
+)
+FULL = "disk full at '/data', needs about 5 MB (1 MB are free); free some and run the same command again, it goes on"
+
+
+def in_corpus(name, do=lambda _snapshot: None):
+    with open_for_reading(corpus_location(name)) as snapshot:
+        do(snapshot)
+
+
+def find(name):
+    in_corpus("default", lambda snapshot: snapshot.find(name))
+
+
+def find_page(name, number):
+    in_corpus("default", lambda snapshot: page_of(snapshot, snapshot.find(name), number))
+
+
+def guess_token():
+    request = Request({"type": "http", "headers": [(b"authorization", b"Bearer guessed")], "client": None})
+
+    async def guess():
+        TokenCheck("sesame").require(request)
+
+    asyncio.run(guess())
+
+
+def fail(error):
+    raise error
+
+
+ERRORS = {
+    "unknown corpus": lambda: in_corpus("defualt"),
+    "bad name of a corpus": lambda: corpus_location(HOSTILE),
+    "damaged corpus": lambda: in_corpus("damaged"),
+    "unknown document": lambda: find("reprot.pdf"),
+    "hostile document": lambda: find(HOSTILE),
+    "ambiguous document": lambda: find("p"),
+    "no such page": lambda: find_page("paper.pdf", 99),
+    "no page of what failed": lambda: find_page("torn.pdf", 1),
+    "unknown answer": lambda: in_corpus("default", lambda snapshot: snapshot.answer("00000000")),
+    "bad range of pages": lambda: page_range("7-3"),
+    "no question": lambda: checked(AskRequest, {"questions": []}),
+    "strange field": lambda: checked(AskRequest, {"questions": ["How deep?"], HOSTILE: 1}),
+    "busy": lambda: fail(CorpusBusyError(busy_words("default", None))),
+    "report without a folder": lambda: check_target(Path("/nowhere/a.html")),
+    "no folder": lambda: check_writable(Path("/dev/null/home")),
+    "disk full": lambda: fail(DiskFullError(28, FULL)),
+    "wrong token": guess_token,
+}
+"""What raises each."""
