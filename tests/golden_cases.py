@@ -10,7 +10,7 @@ from flows.service.received import TokenCheck, checked
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import Finding
 from storage.locations import corpus_location
-from storage.lock import CorpusBusyError, busy_words
+from storage.lock import busy
 from storage.records.documents import SkippedFile
 from storage.system import DiskFullError, check_writable
 from tasks.asking.request import AskRequest, page_range
@@ -70,7 +70,12 @@ BADLY_DONE = DONE.model_copy(
         "cost": 1.5,
     }
 )
-FULL = "disk full at '/data', needs about 5 MB (1 MB are free); free some and run the same command again, it goes on"
+FULL = DiskFullError(
+    "disk full at '/data', needs about 5 MB (1 MB are free)",
+    "/data",
+    "free some and run the same command again, it goes on",
+    over_http="free some and send it again",
+)
 
 
 def in_corpus(name, do=lambda _snapshot: None):
@@ -112,10 +117,10 @@ ERRORS = {
     "bad range of pages": lambda: page_range("7-3"),
     "no question": lambda: checked(AskRequest, {"questions": []}),
     "strange field": lambda: checked(AskRequest, {"questions": ["How deep?"], HOSTILE: 1}),
-    "busy": lambda: fail(CorpusBusyError(busy_words("default", None))),
+    "busy": lambda: fail(busy("default", None)),
     "report without a folder": lambda: check_target(Path("/nowhere/a.html")),
     "no folder": lambda: check_writable(Path("/dev/null/home")),
-    "disk full": lambda: fail(DiskFullError(28, FULL)),
+    "disk full": lambda: fail(FULL),
     "wrong token": guess_token,
 }
 """What raises each."""

@@ -13,7 +13,7 @@ from PIL import Image
 from starlette.requests import Request
 
 from flows.cli.main import main
-from flows.display.output import CommandError, Output
+from flows.display.output import Output
 from flows.service.app import refused
 from flows.service.mcp_tools import Tools
 from storage.corpus.snapshot import open_for_reading
@@ -120,7 +120,7 @@ def raised_by(do):
 def by_command(error, as_json):
     written = io.StringIO()
     with redirect_stdout(written), redirect_stderr(written):
-        Output(as_json).error(CommandError.from_error(error))
+        Output(as_json).error(error)
     return pretty(written.getvalue()) if as_json else written.getvalue()
 
 

@@ -153,4 +153,4 @@ def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:
     try:
         return form.model_validate_json(given) if isinstance(given, bytes) else form.model_validate(given)
     except ValidationError as error:
-        raise misfit(error.errors()[0], "deployments/README.md has the fields") from error
+        raise misfit(error.errors()[0], "/openapi.json has the fields") from error
