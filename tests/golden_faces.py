@@ -22,6 +22,7 @@ from storage.locations import corpus_location
 from storage.text import as_markdown
 from tasks.parsing.parse import parser_identity
 from tasks.readers.page_pictures import page_bytes
+from tasks.views.answers import view_answer
 from tests.flows.service.worlds import client
 
 API = "/api/v1/corpora/default"
@@ -108,7 +109,7 @@ def tool(name, **arguments):
 @cache
 def kept(answer_id):
     with open_for_reading(corpus_location("default")) as snapshot:
-        return snapshot.answer(answer_id)
+        return view_answer(snapshot.answer(answer_id), snapshot)
 
 
 def raised_by(do):

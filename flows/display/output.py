@@ -16,7 +16,7 @@ from rich.text import Text
 
 from storage.text import escaped
 
-BEGINNING = re.compile(r" *(?:\[\d+\] |- )?")
+BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
 """What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
 
 INTERRUPT_EXIT = 130
@@ -62,8 +62,8 @@ class Output:
         for line in draw(TEXT, template, **context).split("\n"):
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
-            first = BEGINNING.match(words)
-            self.paragraph(words[first.end() :].replace(LINE_BREAK, "\n"), style.strip(), first[0])
+            rest = BEGINNING.sub("", words)
+            self.paragraph(rest.replace(LINE_BREAK, "\n"), style.strip(), words[: len(words) - len(rest)])
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
         """Write a table; the columns named in `right` hold numbers."""
