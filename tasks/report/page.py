@@ -110,21 +110,6 @@ def why_lost(path: EvidencePath, place: int, evidence: ReportEvidence) -> str:
     return wording.why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else wording.GONE
 
 
-ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
-"""The picture stands on no page: its ground and its letters are its own."""
-
-
-def draw_picture(answer: Answer, evidence: ReportEvidence) -> str:
-    """Return the graph of the strongest paths as an SVG file's text, "" where none was walked, or the trace says more."""
-    paths = [path for path in answer.paths if path.nodes][:PATHS_SHOWN]
-    if answer.trace or not paths:
-        return ""
-    drawing = graph.drawing_of(paths, evidence, answer.citations)
-    style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
-    picture: Any = TEMPLATES.get_template("graph.html").module
-    return str(picture.draw(drawing, graph.frame_of(drawing.layout), style))
-
-
 TEMPLATES.globals |= {
     "CARD_HEIGHT": graph.CARD_HEIGHT,
     "CITED_IN_TEXT": CITED_IN_TEXT,

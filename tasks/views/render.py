@@ -12,11 +12,15 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from storage.text import as_markdown, counted, escaped, minute, page_list, paragraphs, shortened
+from storage.text import as_markdown, counted, escaped, listed, minute, page_list, paragraphs, shortened
 
 FOLDER = Path(__file__).parent
 LINE_BREAK = "\x1f"
 """Stands for a line break inside what is shown: only a template begins a line of its own."""
+FILTERS: dict[str, Callable[..., str]] = {each.__name__: each for each in (counted, listed, minute, page_list, shortened)} | {
+    "number": lambda value, form: Markup(format(value, form)),
+    "paragraphs": lambda text: Markup(paragraphs(text)),
+}
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 
@@ -34,8 +38,7 @@ def language(folder: str, escape: Callable[[str], str]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"counted": counted, "minute": minute, "page_list": page_list, "shortened": shortened}
-    made.filters |= {"number": lambda value, form: Markup(format(value, form)), "paragraphs": lambda text: Markup(paragraphs(text))}
+    made.filters |= FILTERS
     return made
 
 

@@ -56,24 +56,6 @@ class Page(BaseModel):
     texts: list[Text]
 
 
-class IngestShown(BaseModel):
-    id: str
-    corpus: str
-    paths: tuple[str, ...]
-    began: str
-    state: str = Field(description="waiting, at work, done, failed or stopped")
-    run_id: str | None = Field(description="of its run in Prefect and in the lineage, while it is at work and after")
-    done: int
-    failed: int
-    documents: int | None = Field(description="how many it is about; null while they are counted")
-    result: dict[str, Any] | None
-    error: ErrorView | None
-
-
-class IngestsShown(BaseModel):
-    ingests: list[IngestShown]
-
-
 Corpus = Annotated[str, Path(examples=["default"])]
 DocumentNamed = Annotated[
     str, Path(description="at least 8 digits of its id, its file name, or a part that no other has", examples=["report.pdf"])

@@ -11,6 +11,8 @@ from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 from tasks.report.page import STYLE
 from tasks.report.page import TEMPLATES as REPORT
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS
+from tasks.views.render import FILTERS
+from tasks.views.render import FOLDER as VIEWS
 
 FOLDER = Path(__file__).parent
 POLICY = (
@@ -20,8 +22,9 @@ POLICY = (
 PARTS = FileSystemLoader(STYLE.parent)
 TEMPLATES = REPORT.overlay(
     # Ours come first: the report's parts link pages then that are beside them.
-    loader=ChoiceLoader([FileSystemLoader(FOLDER / "templates"), PARTS, PrefixLoader({"report": PARTS})]),
+    loader=ChoiceLoader([FileSystemLoader(FOLDER / "templates"), PARTS, PrefixLoader({"report": PARTS}), FileSystemLoader(VIEWS)]),
 )
+TEMPLATES.filters = {**REPORT.filters, **FILTERS}
 TEMPLATES.globals = {**REPORT.globals, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
 from tasks.report.evidence import Exhibit, Mark, Sheet
-from tasks.report.page import TEMPLATES, draw_picture, show_page
+from tasks.report.page import TEMPLATES, show_page
 from tasks.report.pictures import Picture
 from tasks.report.wording import cut, few_words, figure, numbers_line, percent, short_place, wrap
 from tests.storage.worlds import document_id
@@ -192,15 +191,6 @@ def test_candidates_are_folded_after_ten_counted_where_they_do_not_fit_and_bars_
     assert "1 more page was a candidate and is not listed" in listed(41).split("<details>")[1]
     assert "1,020 more pages were candidates and are not listed" in listed(1060)
     assert 'class="level" width="0"' in listed(1, score=-1.0)
-
-
-def test_the_graph_alone_is_one_drawing_with_its_style_inside():
-    answer = an_answer((cite(FIRST, PAPER),), (a_path(0.5, FIRST, TABLE),))
-    picture = ElementTree.fromstring(draw_picture(answer, EVIDENCE))
-    svg = "{http://www.w3.org/2000/svg}"
-    assert picture.tag == f"{svg}svg" and picture.get("viewBox") and ".ribbon" in picture.find(f"{svg}style").text
-    assert [words.text for words in picture.iter(f"{svg}text")].count("Question") == 1
-    assert draw_picture(an_answer(answer.citations), EVIDENCE) == ""
 
 
 def escaped(text):
