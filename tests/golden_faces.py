@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import re
 import unicodedata
 from contextlib import redirect_stderr, redirect_stdout
@@ -62,7 +63,9 @@ def screen(*arguments):
 
 def pretty(text):
     """Return JSON on as few lines as can be read; of all settings of a run only that they are there."""
-    return laid_out(json.loads(text) if isinstance(text, str) else text)
+    written = text if isinstance(text, str) else json.dumps(text)
+    # Where lines are broken must not depend on how long the name of a folder is.
+    return laid_out(json.loads(written.replace(os.environ["FLOWREADER_HOME"], "HOME")))
 
 
 def laid_out(value, indent="", before=""):
