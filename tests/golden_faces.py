@@ -102,9 +102,14 @@ def door():
     return client()
 
 
+@cache
+def tools():
+    return Tools(None)
+
+
 def tool(name, **arguments):
     """Return what a tool replies by MCP; of a picture that it is there."""
-    parts = asyncio.run(Tools(None).call_tool(name, {"corpus": "default", **arguments})).content
+    parts = asyncio.run(tools().call_tool(name, arguments)).content
     return "\n".join(pretty(part.text) if part.type == "text" else f"({part.mime_type})" for part in parts)
 
 
@@ -142,8 +147,8 @@ def by_mcp(error):
     async def answering(_request):
         raise error
 
-    reply = asyncio.run(Tools(answering).call_tool("ask", {"question": "How deep?", "corpus": "default"}))
-    return unless_same(pretty(reply.content[0].text), by_command(error, as_json=True))
+    tools().answering = answering
+    return unless_same(tool("ask", question="How deep?", corpus="default"), by_command(error, as_json=True))
 
 
 def blank_page(artifacts, document, page, copies, *, dpi):
