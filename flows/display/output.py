@@ -59,7 +59,7 @@ class Output:
         """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty."""
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
-        for line in draw(TEXT, template, **context).split("\n"):
+        for line in draw(TEXT, template, **context).removesuffix("\n").split("\n"):
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
             rest = BEGINNING.sub("", words)
