@@ -30,12 +30,12 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False, soft_wrap=True, emoji=False)
 
     @cached_property
     def side(self) -> Console:
         """Standard error, for progress and remarks."""
-        return Console(stderr=True, highlight=False)
+        return Console(stderr=True, highlight=False, emoji=False)
 
     def data(self, value: object) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
