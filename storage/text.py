@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")
@@ -75,7 +75,3 @@ def as_markdown(text: str) -> str:
 def paragraphs(text: str) -> str:
     parts = ("\\\n".join(map(as_markdown, part.strip().splitlines())) for part in text.split("\n\n") if part.strip())
     return "\n\n".join(parts)
-
-
-def table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(as_markdown, cells))} |"

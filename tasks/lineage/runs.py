@@ -11,7 +11,6 @@ from storage.codec import adapter
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import RunEntries
-from storage.text import minute
 from tasks.lineage.records import CallRecord, Damage, Row, RunHead, RunKind
 from tasks.prompts.prompt import prompt_files
 from tasks.settings.ask import AllSettings, AskSettings
@@ -87,11 +86,6 @@ def history_of(run: RunEntries) -> RunHistory:
     calls = tuple(each for each in found if isinstance(each, CallRecord))
     damage = Damage(run.run_id, torn, run.unreadable) if torn or run.unreadable else None
     return RunHistory(head, parameters, begin.get("settings", {}), steps, calls, damage, plan.get("documents"))
-
-
-def when(moment: str) -> str:
-    """Return an ISO 8601 time in UTC, to the minute."""
-    return f"{minute(moment)} UTC"
 
 
 def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:
