@@ -18,6 +18,7 @@ import duckdb
 
 from storage.codec import from_plain
 from storage.errors import ExpectedError
+from storage.lock import LockLostError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 from storage.text import storable
 
@@ -179,10 +180,17 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
 
 
 def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping[str, int]) -> None:
-    """Apply the change in one transaction."""
+    """Apply the change in one transaction.
+
+    Raise LockLostError where the catalog holds this snapshot or a later one: only a writer that lost its lock does that.
+    """
     with opened(path, read_only=False) as connection:
         connection.begin()
-        connection.execute("UPDATE corpus SET snapshot = ?, lance_versions = ?", [snapshot, json.dumps(dict(lance_versions))])
+        row = connection.execute(
+            "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1", [snapshot, json.dumps(dict(lance_versions))]
+        )
+        if row.fetchall() == [(0,)]:
+            raise LockLostError(f"{str(path)!r} was written by another process; this ingest publishes nothing more, run it again")
         forget(connection, change)
         write_records(connection, change)
         for graph in change.graphs:

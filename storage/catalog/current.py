@@ -3,6 +3,9 @@
 And PULLED, which says where a corpus was pulled from.
 """
 
+# DuckDB complains at the end of a process of types that are still referenced: annotations stay strings.
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import json
@@ -11,19 +14,22 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from io import BufferedReader
 from pathlib import Path
 
+import duckdb
+
 from storage.artifacts import sync_folder, write_durably
-from storage.catalog.catalog import SCHEMA_VERSION, refuse_other_versions
+from storage.catalog.catalog import SCHEMA_VERSION, CatalogHead, opened, read_head, refuse_other_versions
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import let_go, taken
+from storage.lock import is_still_there, let_go, taken
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
-HOLD_ATTEMPTS = 20
+PIN_ATTEMPTS = 20
 
 
 class CurrentDamagedError(ExpectedError):
@@ -57,13 +63,18 @@ def read_current(location: CorpusLocation) -> Current | None:
     Raise CurrentDamagedError where it is garbage, StoreVersionError where another FlowReader wrote it.
     """
     try:
-        pointer = json.loads(location.current.read_bytes())
+        return _parse(location.current.read_bytes(), location)
+    except FileNotFoundError:
+        return None
+
+
+def _parse(data: bytes, location: CorpusLocation) -> Current:
+    try:
+        pointer = json.loads(data)
         refuse_other_versions(int(pointer["schema_version"]), location.current)
         return Current(
             schema_version=int(pointer["schema_version"]), snapshot=int(pointer["snapshot"]), sha256=str(pointer["sha256"])
         )
-    except FileNotFoundError:
-        return None
     except (ValueError, TypeError, KeyError) as error:
         raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})") from error
 
@@ -95,44 +106,64 @@ def release(location: CorpusLocation, number: int) -> None:
     write_durably(location.current, json.dumps(asdict(pointer)).encode())
 
 
-@contextmanager
-def held(location: CorpusLocation) -> Iterator[Current | None]:
-    """Pin the published snapshot against clean-up while the block runs; None where nothing was ever published.
+@dataclass(frozen=True, slots=True)
+class PinnedSnapshot:
+    """A published snapshot that is open and stays; `pointer` is CURRENT as it was read, still open."""
 
-    A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where the file is
-    missing or altered.
+    location: CorpusLocation
+    current: Current
+    pointer: BufferedReader
+    head: CatalogHead
+    connection: duckdb.DuckDBPyConnection
+
+    def is_published(self) -> bool:
+        """Say whether CURRENT still names it; once it is closed nobody can say."""
+        with suppress(OSError, ValueError):
+            return is_still_there(self.pointer.fileno(), self.location.current)
+        return False
+
+
+@contextmanager
+def pinned_snapshot(location: CorpusLocation) -> Iterator[PinnedSnapshot | None]:
+    """Read CURRENT, pin the snapshot against clean-up, check it and open it for the block; None where nothing was ever published.
+
+    A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where CURRENT is garbage,
+    or the file missing or altered, StoreVersionError where another FlowReader wrote it.
     """
-    for _ in range(HOLD_ATTEMPTS):
-        current = read_current(location)
-        if current is None:
-            yield None
-            return
-        descriptor = hold(snapshot_path(location, current.snapshot))
-        if descriptor is None:
-            continue
-        try:
-            if not intact(location, current):
+    for _ in range(PIN_ATTEMPTS):
+        with ExitStack() as held:
+            if not (pointer := _open(location.current, held)):
+                yield None
+                return
+            current = _parse(pointer.read(), location)
+            path = snapshot_path(location, current.snapshot)
+            if not (file := _pin(path, held)):
+                continue
+            if hashlib.file_digest(file, "sha256").hexdigest() != current.sha256:
                 break
-            yield current
+            connection = held.enter_context(opened(path, read_only=True))
+            yield PinnedSnapshot(location, current, pointer, read_head(connection, path), connection)
             return
-        finally:
-            let_go(descriptor)
     raise CurrentDamagedError(
         f"the published snapshot of corpus {location.name!r} is missing or altered; "
         f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
     )
 
 
-def hold(path: Path) -> int | None:
-    """Return a descriptor with a shared lock on the file; None where clean-up took it between the look and the lock."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    fcntl.flock(descriptor, fcntl.LOCK_SH)
-    if os.fstat(descriptor).st_nlink:
-        return descriptor
-    os.close(descriptor)
+def _open(path: Path, held: ExitStack) -> BufferedReader | None:
+    """Return the file, open as long as `held`; None where it is missing."""
+    with suppress(FileNotFoundError):
+        return held.enter_context(path.open("rb"))
+    return None
+
+
+def _pin(path: Path, held: ExitStack) -> BufferedReader | None:
+    """Return the file with a shared lock on it; None where clean-up took it between the look and the lock."""
+    if file := _open(path, held):
+        fcntl.flock(file, fcntl.LOCK_SH)
+        held.callback(fcntl.flock, file, fcntl.LOCK_UN)
+        if os.fstat(file.fileno()).st_nlink:
+            return file
     return None
 
 

@@ -13,11 +13,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from storage.catalog import catalog
-from storage.catalog.catalog import CatalogHead
-from storage.catalog.current import CurrentDamagedError, held, snapshot_path
+from storage.catalog.current import Current, CurrentDamagedError, PinnedSnapshot, pinned_snapshot
 from storage.catalog.in_use import corpora_in
 from storage.errors import AmbiguousError, ExpectedError
 from storage.graph.filters import Column, every, one_of
@@ -74,27 +71,34 @@ class Counts:
 class Snapshot:
     """The published corpus as it was when it was opened."""
 
-    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead, sha256: str) -> None:
-        """Take the open catalog of the snapshot, and the hash of its file."""
-        self.location = location
-        self.sha256 = sha256
-        self._connection = connection
-        self._head = head
+    def __init__(self, pinned: PinnedSnapshot) -> None:
+        self.location = pinned.location
+        self.is_published = pinned.is_published
+        self._pinned = pinned
+        self._connection = pinned.connection
         self._outlines: dict[str, list[Section]] = {}
 
     @property
+    def current(self) -> Current:
+        return self._pinned.current
+
+    @property
     def number(self) -> int:
-        return self._head.snapshot
+        return self.current.snapshot
 
     @property
     def embedder(self) -> EmbedderIdentity:
-        return self._head.embedder
+        return self._pinned.head.embedder
+
+    @property
+    def table_versions(self) -> Mapping[str, int]:
+        return self._pinned.head.lance_versions
 
     @cached_property
     def graph_store(self) -> GraphStore:
         from storage.graph.store import open_graph
 
-        return open_graph(self.location.lance, self._head.lance_versions)
+        return open_graph(self.location.lance, self.table_versions)
 
     @cached_property
     def view(self) -> GraphView:
@@ -325,12 +329,10 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
 
     Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreVersionError where another made it.
     """
-    with held(location) as current:
-        if current is None:
+    with pinned_snapshot(location) as pinned:
+        if pinned is None:
             raise unknown_corpus(location)
-        path = snapshot_path(location, current.snapshot)
-        with catalog.opened(path, read_only=True) as connection:
-            yield Snapshot(location, connection, catalog.read_head(connection, path), current.sha256)
+        yield Snapshot(pinned)
 
 
 def remembered_embedder(location: CorpusLocation) -> EmbedderIdentity | None:

@@ -89,7 +89,7 @@ def test_the_doctor_finds_second_vectors_that_are_no_unit_vectors(place):
         doubled = pa.FixedSizeListArray.from_arrays(pa.array((2 * REPORT.second_vectors).ravel()), 5)
         at = nodes.schema.get_field_index(SECOND_VECTOR)
         spoilt = {**batch, TableName.NODES: nodes.set_column(at, nodes.schema.field(SECOND_VECTOR), doubled)}
-        corpus._commit_kept(corpus._graph.replace(frozenset([REPORT.document_id]), spoilt))
+        corpus._commit_kept(corpus.graph_store.replace(frozenset([REPORT.document_id]), spoilt))
     with open_for_reading(place) as snapshot:
         (finding,) = examine_vectors(snapshot)
     assert finding.check == "vectors" and f"{SECOND_VECTOR} of nodes: row 0 has length 2" in finding.what

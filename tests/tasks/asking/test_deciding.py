@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.catalog.current import held, read_current, snapshot_path
+from storage.catalog.current import pinned_snapshot, read_current, snapshot_path
 from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import EmbedderIdentity
@@ -253,7 +253,7 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
 
     async def world():
         loop = asyncio.get_running_loop()
-        monkeypatch.setattr("storage.corpus.snapshot.held", held_back(loop, slow))
+        monkeypatch.setattr("storage.corpus.snapshot.pinned_snapshot", held_back(loop, slow))
         opening = asyncio.create_task(entered())
         await asyncio.wait_for(slow.wait(), 5)
         opening.cancel()
@@ -271,8 +271,8 @@ def held_back(loop, slow):
     def later(location):
         loop.call_soon_threadsafe(slow.set)
         time.sleep(0.5)
-        with held(location) as current:
-            yield current
+        with pinned_snapshot(location) as pinned:
+            yield pinned
 
     return later
 
