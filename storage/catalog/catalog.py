@@ -154,11 +154,11 @@ def rewrite(path: Path) -> None:
     scratch.replace(path)
 
 
-def head(path: Path) -> CatalogHead:
+def head(path: Path, *, read_only: bool = False) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where it cannot be read, StoreVersionError for another version's."""
     if not path.exists():
         raise CatalogDamagedError(f"{str(path)!r} is missing")
-    with opened(path, read_only=False) as connection:
+    with opened(path, read_only=read_only) as connection:
         return read_head(connection, path)
 
 
@@ -186,10 +186,8 @@ def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping
     """
     with opened(path, read_only=False) as connection:
         connection.begin()
-        row = connection.execute(
-            "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1", [snapshot, json.dumps(dict(lance_versions))]
-        )
-        if row.fetchall() == [(0,)]:
+        update = "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1"
+        if connection.execute(update, [snapshot, json.dumps(dict(lance_versions))]).fetchone() == (0,):
             raise LockLostError(f"{str(path)!r} was written by another process; this ingest publishes nothing more, run it again")
         forget(connection, change)
         write_records(connection, change)

@@ -3,9 +3,6 @@
 And PULLED, which says where a corpus was pulled from.
 """
 
-# DuckDB complains at the end of a process of types that are still referenced: annotations stay strings.
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
@@ -13,19 +10,15 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
-from io import BufferedReader
 from pathlib import Path
 
-import duckdb
-
 from storage.artifacts import sync_folder, write_durably
-from storage.catalog.catalog import SCHEMA_VERSION, CatalogHead, opened, read_head, refuse_other_versions
+from storage.catalog.catalog import SCHEMA_VERSION, refuse_other_versions
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there, let_go, taken
+from storage.lock import lock_file, taken
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
@@ -63,12 +56,13 @@ def read_current(location: CorpusLocation) -> Current | None:
     Raise CurrentDamagedError where it is garbage, StoreVersionError where another FlowReader wrote it.
     """
     try:
-        return _parse(location.current.read_bytes(), location)
+        return parse_current(location.current.read_bytes(), location)
     except FileNotFoundError:
         return None
 
 
-def _parse(data: bytes, location: CorpusLocation) -> Current:
+def parse_current(data: bytes, location: CorpusLocation) -> Current:
+    """Return the pointer that CURRENT holds; raise as `read_current` does."""
     try:
         pointer = json.loads(data)
         refuse_other_versions(int(pointer["schema_version"]), location.current)
@@ -106,65 +100,17 @@ def release(location: CorpusLocation, number: int) -> None:
     write_durably(location.current, json.dumps(asdict(pointer)).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedSnapshot:
-    """A published snapshot that is open and stays; `pointer` is CURRENT as it was read, still open."""
+def pin(path: Path, held: ExitStack) -> str:
+    """Keep clean-up from a snapshot as long as `held` and return its SHA-256; raise FileNotFoundError where clean-up was faster.
 
-    location: CorpusLocation
-    current: Current
-    pointer: BufferedReader
-    head: CatalogHead
-    connection: duckdb.DuckDBPyConnection
-
-    def is_published(self) -> bool:
-        """Say whether CURRENT still names it; once it is closed nobody can say."""
-        with suppress(OSError, ValueError):
-            return is_still_there(self.pointer.fileno(), self.location.current)
-        return False
-
-
-@contextmanager
-def pinned_snapshot(location: CorpusLocation) -> Iterator[PinnedSnapshot | None]:
-    """Read CURRENT, pin the snapshot against clean-up, check it and open it for the block; None where nothing was ever published.
-
-    A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where CURRENT is garbage,
-    or the file missing or altered, StoreVersionError where another FlowReader wrote it.
+    A shared lock is the pin; it ends with the process.
     """
-    for _ in range(PIN_ATTEMPTS):
-        with ExitStack() as held:
-            if not (pointer := _open(location.current, held)):
-                yield None
-                return
-            current = _parse(pointer.read(), location)
-            path = snapshot_path(location, current.snapshot)
-            if not (file := _pin(path, held)):
-                continue
-            if hashlib.file_digest(file, "sha256").hexdigest() != current.sha256:
-                break
-            connection = held.enter_context(opened(path, read_only=True))
-            yield PinnedSnapshot(location, current, pointer, read_head(connection, path), connection)
-            return
-    raise CurrentDamagedError(
-        f"the published snapshot of corpus {location.name!r} is missing or altered; "
-        f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
-    )
-
-
-def _open(path: Path, held: ExitStack) -> BufferedReader | None:
-    """Return the file, open as long as `held`; None where it is missing."""
-    with suppress(FileNotFoundError):
-        return held.enter_context(path.open("rb"))
-    return None
-
-
-def _pin(path: Path, held: ExitStack) -> BufferedReader | None:
-    """Return the file with a shared lock on it; None where clean-up took it between the look and the lock."""
-    if file := _open(path, held):
-        fcntl.flock(file, fcntl.LOCK_SH)
-        held.callback(fcntl.flock, file, fcntl.LOCK_UN)
-        if os.fstat(file.fileno()).st_nlink:
-            return file
-    return None
+    descriptor = held.enter_context(lock_file(path, os.O_RDONLY))
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    if not os.fstat(descriptor).st_nlink:
+        raise FileNotFoundError(path)
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def forget_asked(folder: Path, *, before: float = math.inf) -> None:
@@ -181,16 +127,13 @@ def forget_asked(folder: Path, *, before: float = math.inf) -> None:
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
     """Remove a snapshot that no reader pins, after what is kept of the questions to it; say whether it is gone."""
     path = snapshot_path(location, number)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with lock_file(path, os.O_RDONLY) as descriptor:
         if not taken(descriptor):
             return False
         # What another account keeps there stays: nothing asks for it any more.
         with suppress(OSError):
             forget_asked(location.asked_of(number))
         path.unlink()
-    finally:
-        let_go(descriptor)
     sync_folder(path.parent)
     return True
 

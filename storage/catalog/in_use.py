@@ -1,7 +1,7 @@
 """What the corpora of this machine name, so that nothing else deletes it; and how to keep their writers out meanwhile."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,17 +27,17 @@ def without_writers(location: CorpusLocation) -> Iterator[bool]:
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     """Return the documents and the artifacts that a snapshot of a corpus names."""
-    documents, artifacts = _named(("SELECT id FROM documents", "SELECT artifact FROM document_artifacts"), locations)
+    documents, artifacts = _named(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
     return documents, artifacts
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    (paths,) = _named(("SELECT path FROM document_paths",), locations)
+    (paths,) = _named(locations, "SELECT path FROM document_paths")
     return set(map(os.fsdecode, paths))
 
 
-def _named(queries: Sequence[str], locations: list[CorpusLocation]) -> list[set[Any]]:
-    """Return what any snapshot of the corpora names, by query; each is opened once."""
+def _named(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
+    """Return what any snapshot of the corpora names, by query."""
     named: list[set[Any]] = [set() for _ in queries]
     for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):
         with catalog.opened(path, read_only=True) as connection:

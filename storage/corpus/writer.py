@@ -27,9 +27,9 @@ ROOM_FACTOR = 2
 
 @dataclass(slots=True)
 class CorpusWriter:
-    """The corpus, as long as its lock is held: nobody else writes it, so that what was read of the catalog is carried on.
+    """The corpus, as long as its lock is held. Nobody else writes it: `_head` and `_documents` are what its catalog holds.
 
-    `_head` and `_documents` are None where the catalog has to be read: first of all, and after a commit of which this is unknown.
+    They are None where it must be read: after a change, or a commit that may have failed.
     """
 
     location: CorpusLocation
@@ -150,8 +150,7 @@ class CorpusWriter:
         self.graph_store.restore(self._catalog_head().lance_versions)
 
     def _catalog_head(self) -> CatalogHead:
-        if self._head is None:
-            self._head = catalog.head(self.location.catalog)
+        self._head = self._head or catalog.head(self.location.catalog)
         return self._head
 
     def _commit(self, change: Change, versions: dict[str, int]) -> int:
@@ -186,5 +185,4 @@ def open_for_writing(
     with locked(location.lock, wait_seconds=wait_seconds) as lock:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder)
-        head = state.head
-        yield CorpusWriter(location, head.embedder, head.snapshot, state.messages, state.graph, lock, head)
+        yield CorpusWriter(location, state.head.embedder, state.head.snapshot, state.messages, state.graph, lock, state.head)

@@ -8,17 +8,11 @@ import duckdb
 import pytest
 
 from storage.catalog import catalog, current
-from storage.catalog.current import (
-    CurrentDamagedError,
-    drop_snapshot,
-    forget_asked,
-    pinned_snapshot,
-    snapshot_numbers,
-    snapshot_path,
-)
+from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, snapshot_numbers, snapshot_path
 from storage.catalog.in_use import in_use, without_writers
 from storage.catalog.removals import Removals, note_removals, noted_removals
 from storage.corpus.reconciling import NO_CHANGE
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import LockLostError
 from storage.memo import asked_steps
 from storage.system import DiskFullError
@@ -62,15 +56,15 @@ def test_only_snapshots_are_counted(place):
 
 def test_a_corpus_that_is_not_there_has_no_snapshots(tmp_path):
     assert snapshot_numbers(corpus_in(tmp_path)) == []
-    with pinned_snapshot(corpus_in(tmp_path)) as nothing:
-        assert nothing is None
+    with pytest.raises(UnknownCorpusError), open_for_reading(corpus_in(tmp_path)):
+        pass
 
 
 def test_a_pinned_snapshot_is_not_dropped(place):
     for number in (1, 2):
         asked_steps(place, number).artifacts.put(b"words of an answer")
-    with pinned_snapshot(place) as pinned:
-        assert not drop_snapshot(place, pinned.current.snapshot)
+    with open_for_reading(place) as snapshot:
+        assert not drop_snapshot(place, snapshot.number)
     assert drop_snapshot(place, 1)
     assert snapshot_numbers(place) == [2]
     assert [path.name for path in place.asked.iterdir()] == ["2"], "what was asked goes with its snapshot"
@@ -83,10 +77,10 @@ def test_what_was_asked_long_ago_goes_and_the_rest_stays(place):
     assert [path.name for path in place.asked.rglob("*") if path.is_file()] == [young]
 
 
-@pytest.mark.parametrize("moment", ["snapshot_path", "fcntl.flock"])
+@pytest.mark.parametrize("moment", ["corpus.snapshot.snapshot_path", "catalog.current.fcntl.flock"])
 def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypatch, moment):
     path = snapshot_path(place, 2)
-    real = resolve_name(f"storage.catalog.current.{moment}")
+    real = resolve_name(f"storage.{moment}")
 
     def overtaken(*arguments):
         if path.exists():
@@ -94,24 +88,24 @@ def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypat
             current.release(place, 3)
         return real(*arguments)
 
-    monkeypatch.setattr(f"storage.catalog.current.{moment}", overtaken)
-    with pinned_snapshot(place) as pinned:
-        assert pinned.current.snapshot == 3 and pinned.is_published()
+    monkeypatch.setattr(f"storage.{moment}", overtaken)
+    with open_for_reading(place) as snapshot:
+        assert snapshot.current.snapshot == 3 and snapshot.is_published()
 
 
 def test_a_snapshot_is_published_until_the_next_one_is_or_it_is_closed(place):
-    with pinned_snapshot(place) as pinned, pinned_snapshot(place) as other:
-        assert pinned.is_published() and other.is_published()
+    with open_for_reading(place) as snapshot:
+        assert snapshot.is_published()
         current.release(place, 3)
-        assert not pinned.is_published()
-    with pinned_snapshot(place) as pinned:
+        assert not snapshot.is_published()
+    with open_for_reading(place) as snapshot:
         pass
-    assert not pinned.is_published(), "nobody can say"
+    assert not snapshot.is_published(), "nobody can say"
 
 
 def test_a_snapshot_that_stays_missing_is_an_error(place):
     snapshot_path(place, 2).unlink()
-    with pytest.raises(CurrentDamagedError, match="missing or altered"), pinned_snapshot(place):
+    with pytest.raises(CurrentDamagedError, match="missing or altered"), open_for_reading(place):
         pass
 
 
