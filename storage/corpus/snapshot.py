@@ -13,8 +13,6 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from duckdb import DuckDBPyConnection
-
 from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import PIN_ATTEMPTS, Current, CurrentDamagedError, parse_current, pin, snapshot_path
@@ -39,6 +37,7 @@ from storage.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
     from storage.graph.store import GraphStore
     from storage.graph.tables import TableName
