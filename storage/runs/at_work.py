@@ -77,6 +77,5 @@ def _look_at(sign: Path) -> tuple[float, bool] | None:
     with suppress(FileNotFoundError), lock_file(sign, os.O_RDONLY) as descriptor:
         held = not taken(descriptor, fcntl.LOCK_SH)
         # It may end while it is looked at: then its sign is gone.
-        if is_still_there(descriptor, sign):
-            return os.fstat(descriptor).st_mtime, held
+        return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
     return None

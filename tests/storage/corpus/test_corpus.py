@@ -165,6 +165,15 @@ def test_another_embedder_or_preset_is_refused(place, other, words):
         assert (corpus.messages, len(corpus.documents())) == ((), 1)
 
 
+def test_a_writer_may_choose_its_embedder_by_that_of_the_corpus_even_where_no_reader_can_open_it(place):
+    found = []
+    for _ in range(2):
+        with open_for_writing(place, embedder=lambda held: found.append(held) or EMBEDDER, wait_seconds=0) as corpus:
+            assert corpus.embedder == EMBEDDER
+        place.current.write_bytes(b"garbage")
+    assert found == [None, EMBEDDER]
+
+
 @pytest.mark.torture
 def test_a_zombie_cannot_publish(place):
     with writing(place) as zombie:
