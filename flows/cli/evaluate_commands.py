@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from flows.display.output import Output
+from flows.display.output import Cells, Output
 from flows.display.progress import LINE_SECONDS, every
 from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
-from storage.locations import corpus_location, evaluations_file, evaluations_folder
-from storage.records.evaluations import Evaluation
+from storage.locations import corpus_location, evaluations_file
+from storage.records.evaluations import BenchmarkQuestion, Evaluation
 from storage.text import minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
@@ -32,6 +33,7 @@ WELL, STOPPED = 0, 130
 SHOWN_DIGITS = 8
 ARMS_SHOWN = 2
 """Ablations are thirty; the first names the whole method."""
+MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
@@ -41,11 +43,7 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
-    _show(evaluation, output)
-    if request.what == "probe" and not output.as_json:
-        from flows.display.evaluation_tables import show_missed
-
-        show_missed(plan.questions, evaluation, output)
+    _show(evaluation, output, plan.questions if request.what == "probe" else ())
     if request.what == "fit":
         _show_fitted(request.out, output)
     elif request.out is not None:
@@ -113,7 +111,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
         raise RequestError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 
 
-def listed(_arguments: argparse.Namespace, output: Output) -> int:
+def list_kept(_arguments: argparse.Namespace, output: Output) -> int:
     evaluations = list_evaluations(evaluations_file())
     if output.as_json:
         names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
@@ -133,7 +131,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 def show(arguments: argparse.Namespace, output: Output) -> int:
     evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
-        from tasks.evaluation.tables import evaluation_markdown
+        from tasks.views.evaluations import evaluation_markdown
 
         sys.stdout.write(evaluation_markdown(evaluation))
     else:
@@ -141,28 +139,31 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
     return WELL
 
 
-def compared(arguments: argparse.Namespace, output: Output) -> int:
-    from flows.display.evaluation_tables import compare_json, show_changes
-    from tasks.evaluation.comparing import compare, what_else_differs
+def compare(arguments: argparse.Namespace, output: Output) -> int:
+    from tasks.views.evaluations import rows_moved, view_comparison
 
-    before = find_evaluation(evaluations_file(), arguments.before)
-    after = find_evaluation(evaluations_file(), arguments.after)
-    changes, differences = compare(before, after), what_else_differs(before, after)
+    named = (arguments.before, arguments.after)
+    comparison = view_comparison(*(find_evaluation(evaluations_file(), name) for name in named))
     if output.as_json:
-        output.data(compare_json(before, after, changes, differences))
-    else:
-        show_changes(before, after, changes, differences, output)
+        output.data(to_jsonable_python(comparison))
+        return WELL
+    moved = rows_moved(comparison)
+    output.show("comparison.j2", Cells(MOVED, moved, right=MOVED[2:5]), comparison=comparison, moved=len(moved))
     return WELL
 
 
-def _show(evaluation: Evaluation, output: Output) -> None:
-    from flows.display.evaluation_tables import evaluation_json, show_evaluation
+def _show(evaluation: Evaluation, output: Output, probes: Sequence[BenchmarkQuestion] = ()) -> None:
+    from tasks.views.evaluations import evaluation_context, probes_missed, view_evaluation
 
-    pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
+    view = view_evaluation(evaluation)
     if output.as_json:
-        output.data(evaluation_json(evaluation, pictures))
-    else:
-        show_evaluation(evaluation, pictures, output)
+        output.data(to_jsonable_python(view))
+        return
+    context = evaluation_context(view, width=output.console.width, missed=probes_missed(view, probes))
+    tables = [Cells(cells.columns, cells.rows(), right=cells.columns[1:]) for _, _, cells, _ in context["tables"]]
+    output.show("evaluation.j2", *tables, **context)
+    for path in view.pictures:
+        output.line(f"picture: {path}", style="dim")
 
 
 def _few(arms: Sequence[str]) -> str:

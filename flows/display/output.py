@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +22,14 @@ BEGINNING = re.compile(r" *(?:\[\d+\] |- )?")
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
 """What Ctrl-C of a run ends with, whatever the run was doing."""
+
+
+class Cells(NamedTuple):
+    """A table; the columns named in `right` hold numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    right: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -55,13 +63,19 @@ class Output:
             for place, part in enumerate(parts):
                 self.line((" " * len(first) if place else first) + part, style)
 
-    def show(self, template: str, **context: Any) -> None:  # noqa: ANN401 - Jinja's
-        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty."""
+    def show(self, template: str, *tables: Cells, **context: Any) -> None:  # noqa: ANN401 - Jinja's
+        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty.
+
+        `table| 0` stands where the first of the tables does.
+        """
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
         for line in draw(TEXT, template, **context).split("\n"):
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
+            if style == "table":
+                self.table(*tables[int(words)])
+                continue
             first = BEGINNING.match(words)
             self.paragraph(words[first.end() :].replace(LINE_BREAK, "\n"), style.strip(), first[0])
 

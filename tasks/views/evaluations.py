@@ -1,0 +1,193 @@
+"""An evaluation as it is shown, and two beside each other: their JSON, and the figures in words that templates put in tables."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import polars as pl
+from pydantic import ConfigDict, Field, PlainSerializer
+from pydantic.dataclasses import dataclass
+
+from storage.locations import evaluations_folder
+from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
+from tasks.evaluation.comparing import Difference, MetricChange, compare, what_else_differs
+from tasks.evaluation.refusals import FOLDS, REFUSED_AT, SEEDS
+from tasks.evaluation.scoring import ALL, GAIN, difference_of
+from tasks.evaluation.sizing import CALIBRATION, SIZED
+from tasks.evaluation.units import (
+    DIFFERENCE,
+    FEW_DOCUMENTS,
+    FEW_QUESTIONS,
+    FITTED_HERE,
+    MISSING,
+    figures_in,
+    fitted_mark,
+    is_fitted_here,
+    name_with_unit,
+    write_figure,
+    write_value,
+)
+from tasks.views.render import MARKDOWN, draw
+
+NAME_SIGNS, FIGURE_SIGNS = 40, 20
+"""So wide are the name of a metric and a figure with its interval: where they have no room, figures are brief."""
+WANTED = "recall@5"
+"""What a probe whose page did not come back lacks."""
+METRIC, GROUP = pl.col("metric"), pl.col("group")
+IN_SMALL_GROUPS = GROUP.str.contains(":", literal=True)
+KIND = (
+    pl.when(METRIC.str.contains(r"^(recall|precision|ndcg|mrr)@\d+$"))
+    .then(pl.lit("ranking"))
+    .when(METRIC.str.contains(SIZED) | METRIC.is_in(CALIBRATION))
+    .then(pl.lit("sets"))
+    .when(METRIC.str.starts_with(REFUSED_AT))
+    .then(pl.lit("refusals"))
+    .otherwise(pl.lit("measured"))
+    .cast(pl.Enum(["measured", "ranking", "sets", "refusals"]))
+)
+"""Which metrics have a table together, in the order of the tables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, config=ConfigDict(arbitrary_types_allowed=True))
+class EvaluationView(Evaluation):
+    figures: Annotated[pl.DataFrame, PlainSerializer(pl.DataFrame.to_dicts)]
+    scored: Annotated[pl.DataFrame, Field(exclude=True)]
+    pictures: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """How each metric moved from one run, by its id, to another, and what else differs."""
+
+    before: str
+    after: str
+    changes: tuple[MetricChange, ...]
+    differs: tuple[Difference, ...]
+    benchmark: str
+    started_before: str
+    started_after: str
+
+
+class Table(NamedTuple):
+    """Figures in words: the first column names what a row is about, the others hold numbers.
+
+    They are of so many `questions`: "611", "1 to 2,000"; `metric` is that of a table of one metric by groups.
+    """
+
+    kind: str
+    metric: str
+    cells: pl.DataFrame
+    questions: str
+
+
+def view_evaluation(evaluation: Evaluation) -> EvaluationView:
+    pictures = tuple(sorted((evaluations_folder() / evaluation.run_id).glob("*.png")))
+    return EvaluationView(**{each.name: getattr(evaluation, each.name) for each in fields(Evaluation)}, pictures=pictures)
+
+
+def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
+    """Raise RequestError as `compare` does."""
+    changes, differs = tuple(compare(before, after)), tuple(what_else_differs(before, after))
+    return ComparisonView(before.run_id, after.run_id, changes, differs, after.benchmark, before.started, after.started)
+
+
+def evaluation_context(
+    evaluation: Evaluation, *, width: int | None = None, missed: Sequence[BenchmarkQuestion] = ()
+) -> dict[str, Any]:
+    """Return what the templates `evaluation.j2` draw.
+
+    Where a terminal of so many signs has no room for the intervals, marks stand in their place.
+    """
+    columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
+    brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
+    return {
+        "evaluation": evaluation,
+        "tables": tables_of(evaluation, brief=brief),
+        "brief": brief,
+        "missed": missed,
+        "fitted_here": is_fitted_here(evaluation),
+        "cut": evaluation.what != "probe" and evaluation.figures["metric"].str.starts_with(GAIN).any(),
+        "folds": FOLDS,
+        "seeds": SEEDS,
+        "few_questions": FEW_QUESTIONS,
+        "few_documents": FEW_DOCUMENTS,
+    }
+
+
+def evaluation_markdown(evaluation: Evaluation, pictures: Iterable[Path] = ()) -> str:
+    """Return one page with the tables, and with pictures inside it: as artifacts of their own Prefect shows their bytes, too."""
+    drawn = {path.stem: base64.b64encode(path.read_bytes()).decode() for path in pictures}
+    return draw(MARKDOWN, "evaluation.j2", pictures=drawn, **evaluation_context(evaluation))
+
+
+def probes_missed(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
+    """Return the probes whose page did not come back among the first five under some arm."""
+    missed = set(evaluation.scored.filter(METRIC == WANTED, pl.col("value") < 1)["question_id"])
+    return [probe for probe in probes if probe.id in missed]
+
+
+def rows_moved(comparison: ComparisonView) -> list[tuple[str, ...]]:
+    """Return a row of words for each metric that moved, or may have."""
+    return [_row(change) for change in comparison.changes if change.difference or change.low or change.high]
+
+
+def _row(change: MetricChange) -> tuple[str, ...]:
+    moved = (change.difference, change.low, change.high, change.questions, change.documents)
+    return (
+        change.arm,
+        name_with_unit(change.metric) + (FITTED_HERE if change.fitted_here else ""),
+        write_value(change.metric, change.before),
+        write_value(change.metric, change.after),
+        write_figure(Figure(change.arm, ALL, difference_of(change.metric), *moved)),
+        "more than luck" if change.beyond_luck else "",
+    )
+
+
+def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
+    """Return a table for each kind of metric, of all questions, then one for each metric that is measured on parts of them.
+
+    Columns are arms; of ablations, which are many, the arms are rows.
+    """
+    ablated = evaluation.what == "ablations"
+    figures = _in_words(evaluation, brief=brief)
+    whole = figures.filter(GROUP == ALL, evaluation.what != "probe").with_columns(
+        kind=pl.lit("changes") if ablated else KIND, of=pl.lit(""), metric="name"
+    )
+    # What is gained over cut rankings depends on how many pages a question needs, and is too much to read by each source and type
+    parts = figures.filter(~(METRIC.str.starts_with(GAIN) & IN_SMALL_GROUPS)).filter((GROUP != ALL).any().over("metric"))
+    parts = parts.with_columns(kind=pl.lit("part"), of="name")
+    tables = []
+    for column, kinds in (("metric", whole.sort("kind", maintain_order=True)), ("part", parts)):
+        rows, columns = ("arm", column) if ablated else (column, "arm")
+        for (kind, metric), found in kinds.group_by("kind", "of", maintain_order=True):
+            cells = found.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(MISSING)
+            tables.append(Table(kind, metric, cells, _span(min(found["questions"]), max(found["questions"]))))
+    return tables
+
+
+def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:
+    """Return the figures with their `text`, and what a row or column of them is called; groups of one kind together."""
+    texts = [write_figure(figure, brief=brief) for figure in figures_in(evaluation.figures)]
+    figures = evaluation.figures.with_columns(text=pl.Series(texts, dtype=pl.String))
+    ablated = evaluation.what == "ablations"
+    figures = _changes(figures) if ablated else figures
+    # Of ablations values and differences stand in one column.
+    names = [f"{metric if ablated else name_with_unit(metric)}{fitted_mark(evaluation, metric)}" for metric in figures["metric"]]
+    counts = pl.col("questions").over("metric", "group", mapping_strategy="join")
+    spans = figures.select("group", fewest=counts.list.min(), most=counts.list.max())
+    parts = [f"{group} ({_span(fewest, most)})" for group, fewest, most in spans.iter_rows()]
+    figures = figures.with_columns(pl.Series("name", names, pl.String), pl.Series("part", parts, pl.String))
+    return figures.sort(IN_SMALL_GROUPS, GROUP, maintain_order=True)
+
+
+def _span(fewest: int, most: int) -> str:
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def _changes(figures: pl.DataFrame) -> pl.DataFrame:
+    """Return what each ablation changes, and of the same metrics what the whole method, the first arm, measures."""
+    changes = figures.filter(METRIC.str.ends_with(DIFFERENCE)).with_columns(METRIC.str.strip_suffix(DIFFERENCE))
+    whole = figures.filter(pl.col("arm") == pl.col("arm").first())
+    return pl.concat([whole.join(changes, on=["metric", "group"], how="semi"), changes])
