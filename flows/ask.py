@@ -32,13 +32,14 @@ from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.base import changed
 from tasks.step import StepKey, Workplace, chained
+from tasks.views.answers import AnswerView, view_answer
 from tasks.watching.watching import watched_question
 
 Seat = Callable[[], AbstractAsyncContextManager[None]]
 
 
 # By default a question waits for no seat.
-async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -> AsyncGenerator[Answer, None]:
+async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -> AsyncGenerator[AnswerView, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
@@ -71,7 +72,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
             )
             place = held.enter_context(run)
             for text in questions:
-                yield await asking.answer(text, place)
+                yield view_answer(await asking.answer(text, place), snapshot)
                 asking.began = time.monotonic()
 
 

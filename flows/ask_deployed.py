@@ -31,6 +31,7 @@ from tasks.settings.ask import load_settings
 from tasks.settings.base import changed
 from tasks.settings.environment import settings_file
 from tasks.step import turn
+from tasks.views.answers import AnswerView
 from tasks.views.errors import RefusedError
 
 Answers = list[dict[str, Any]]
@@ -67,7 +68,7 @@ class AwaitedRequest:
         self.tasks: list[asyncio.Task[None]] = []
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
-        self.given: list[Answer] = []
+        self.given: list[AnswerView] = []
         self.run_id: UUID | None = None
         self.note = ""
         # Nobody may be left to hear of an error: the client is gone, or the run came from the form.

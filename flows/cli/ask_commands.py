@@ -67,18 +67,20 @@ async def _answer(request: AskRequest, report_path: Path | None, output: Output)
 
 def answers_list(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.answer_tables import show_answers
+    from tasks.views.answers import view_answers
 
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        show_answers(arguments.corpus, snapshot.answers(), output)
+        show_answers(arguments.corpus, view_answers(snapshot.answers(), snapshot), output)
     return WELL
 
 
 def answers_show(arguments: argparse.Namespace, output: Output) -> int:
     """Show an answer again, without what quotes a document that was removed since."""
     from flows.display.answer_tables import show_answer
+    from tasks.views.answers import view_answer
 
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        answer = snapshot.answer(arguments.answer)
+        answer = view_answer(snapshot.answer(arguments.answer), snapshot)
     show_answer(answer, output, with_question=True)
     return WELL
 

@@ -126,8 +126,9 @@ def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[st
         return output.data
     from flows.display.answer_tables import show_answer
     from storage.runs.answer_json import answer_from_json
+    from tasks.views.answers import AnswerView
 
-    return lambda answer: show_answer(answer_from_json(answer), output, with_question=arguments.batch is not None)
+    return lambda answer: show_answer(answer_from_json(answer, AnswerView), output, with_question=arguments.batch is not None)
 
 
 def request_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from flows.display.output import Cells, Output
+from flows.display.output import Output
 from flows.display.progress import LINE_SECONDS, every
 from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
@@ -148,20 +148,20 @@ def compare(arguments: argparse.Namespace, output: Output) -> int:
         output.data(to_jsonable_python(comparison))
         return WELL
     moved = rows_moved(comparison)
-    output.show("comparison.j2", Cells(MOVED, moved, right=MOVED[2:5]), comparison=comparison, moved=len(moved))
+    output.show("comparison.j2", (MOVED, moved, MOVED[2:5]), comparison=comparison, moved=len(moved))
     return WELL
 
 
 def _show(evaluation: Evaluation, output: Output, probes: Sequence[BenchmarkQuestion] = ()) -> None:
-    from tasks.views.evaluations import evaluation_context, probes_missed, view_evaluation
+    from tasks.views.evaluations import context_of, probes_missed, view_evaluation
 
     view = view_evaluation(evaluation)
     if output.as_json:
         output.data(to_jsonable_python(view))
         return
-    context = evaluation_context(view, width=output.console.width, missed=probes_missed(view, probes))
-    tables = [Cells(cells.columns, cells.rows(), right=cells.columns[1:]) for _, _, cells, _ in context["tables"]]
-    output.show("evaluation.j2", *tables, **context)
+    context = context_of(view, width=output.console.width)
+    tables = [(cells.columns, cells.rows(), cells.columns[1:]) for _, _, cells, _ in context["tables"]]
+    output.show("evaluation.j2", *tables, missed=probes_missed(view, probes), **context)
     for path in view.pictures:
         output.line(f"picture: {path}", style="dim")
 

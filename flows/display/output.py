@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -16,20 +16,12 @@ from rich.text import Text
 
 from storage.text import escaped
 
-BEGINNING = re.compile(r" *(?:\[\d+\] |- )?")
+BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
 """What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
 """What Ctrl-C of a run ends with, whatever the run was doing."""
-
-
-class Cells(NamedTuple):
-    """A table; the columns named in `right` hold numbers."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    right: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -38,12 +30,12 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False, soft_wrap=True, emoji=False)
 
     @cached_property
     def side(self) -> Console:
         """Standard error, for progress and remarks."""
-        return Console(stderr=True, highlight=False)
+        return Console(stderr=True, highlight=False, emoji=False)
 
     def data(self, value: object) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -63,21 +55,18 @@ class Output:
             for place, part in enumerate(parts):
                 self.line((" " * len(first) if place else first) + part, style)
 
-    def show(self, template: str, *tables: Cells, **context: Any) -> None:  # noqa: ANN401 - Jinja's
-        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty.
-
-        `table| 0` stands where the first of the tables does.
-        """
+    def show(self, template: str, *tables: tuple[Any, ...], **context: Any) -> None:  # noqa: ANN401 - Jinja's
+        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, `table| NUMBER`, or empty."""
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
-        for line in draw(TEXT, template, **context).split("\n"):
+        for line in draw(TEXT, template, **context).removesuffix("\n").split("\n"):
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
             if style == "table":
                 self.table(*tables[int(words)])
                 continue
-            first = BEGINNING.match(words)
-            self.paragraph(words[first.end() :].replace(LINE_BREAK, "\n"), style.strip(), first[0])
+            rest = BEGINNING.sub("", words)
+            self.paragraph(rest.replace(LINE_BREAK, "\n"), style.strip(), words[: len(words) - len(rest)])
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
         """Write a table; the columns named in `right` hold numbers."""

@@ -20,7 +20,6 @@ from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCol
 from prefect.client.schemas.objects import ArtifactCollection
 from prefect.exceptions import ObjectNotFound
 
-from flows.display.answer_tables import state
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -173,7 +172,7 @@ def _answers(answers: Sequence[Answer], pages: Mapping[str, ArtifactCollection])
         page, question = pages.get(answer_key(answer)), as_markdown(shortened(answer.question, QUESTION_SHOWN))
         # The words of a link are the UI's to show: those of people stand outside.
         link = page_link("answer", page.key, page.latest_id) if page else ""
-        rows.append(f"| {minute(answer.asked)} | {question} | {as_markdown(state(answer))} | {link} |")
+        rows.append(f"| {minute(answer.asked)} | {question} | {as_markdown(answer.status)} | {link} |")
     return "\n".join(rows)
 
 

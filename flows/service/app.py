@@ -34,7 +34,7 @@ from tasks.views.errors import RefusedError
 from tasks.watching.metrics_endpoint import as_text
 
 MCP = "/mcp"
-QUESTIONS = (*api.QUESTIONS, openai_protocol.CHAT)
+QUESTIONS = (*api.QUESTIONS, openai_protocol.COMPLETIONS)
 """What is refused here is counted as a question."""
 
 

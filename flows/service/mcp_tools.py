@@ -30,6 +30,7 @@ from storage.text import displayed, shortened
 from tasks.asking.request import AskRequest, QuestionText
 from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
+from tasks.views.answers import view_answer
 
 Answering = Callable[[AskRequest], Awaitable[Sequence[Mapping[str, Any]]]]
 """Answers a request; each answer is as `--json` shows it."""
@@ -45,6 +46,13 @@ LONGEST_VALUE = 8_000
 PICTURE_PIXELS = 800
 """Width: print of 9 points can be read, and a model takes it for a thousand tokens or so."""
 SKIPPED_SHOWN = 20
+OF_NO_USE = frozenset(
+    [
+        *("asked", "answer_by", "paths", "pages", "evidence_pages", "gate", "usage", "corpus", "snapshot", "scope", "settings"),
+        *("models", "cached", "refusal", "completeness", "trace", "withheld", "link", "citations", "node_id", "modality"),
+    ]
+)
+"""Fields of an answer and its citations that tell an agent nothing, and would take most of its tokens."""
 USUAL_CORPUS = "default"
 """What is made, where there is none, by the first ingest that names none."""
 
@@ -126,7 +134,7 @@ class Tools(MCPServer):
         """Answer a question from the documents, with numbered citations. Where no model reads, `status` is evidence: quotes."""
         request = AskRequest(questions=(question,), corpus=corpus, documents=documents, reader=reader)
         (answer,) = await self.answering(request)
-        return shown_answer(answer, 0)
+        return answer_part(answer, 0)
 
     async def search_passages(
         self,
@@ -178,8 +186,8 @@ def get_answer(
 ) -> CallToolResult:
     """Show a kept answer again, without what quotes a document that was removed since."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        answer = snapshot.answer(answer_id)
-    return shown_answer(answer_json(answer), cursor)
+        answer = view_answer(snapshot.answer(answer_id), snapshot)
+    return answer_part(answer_json(answer), cursor)
 
 
 def list_documents(corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
@@ -193,11 +201,10 @@ def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
     return reply(receipt_json(remove_document(corpus_location(corpus), displayed(document), now=False)))
 
 
-def shown_answer(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
+def answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
     """Return an answer, as `--json` has it, without what tells how it was found; `get_answer` goes on with it."""
-    head = {name: answer[name] for name in ("answer_id", "question", "status", "why", "answer", "reader", "notes")}
-    wanted = ("document", "page", "box", "section", "quote", "probability")
-    cited = [{"number": number} | {name: one[name] for name in wanted} for number, one in enumerate(answer["citations"], 1)]
+    head = {name: value for name, value in answer.items() if name not in OF_NO_USE}
+    cited = [{name: value for name, value in one.items() if name not in OF_NO_USE} for one in answer["citations"]]
     return part(head, "citations", cited, cursor)
 
 

@@ -22,16 +22,16 @@ from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
-from storage.records.answers import Answer
 from storage.text import shortened
 from tasks.asking.request import AskRequest
 from tasks.events import StageReached
 from tasks.models.endpoints import chat_endpoint
-from tasks.reading.judging import place_of, words_of
+from tasks.views.answers import AnswerView
 from tasks.views.errors import ErrorView
+from tasks.views.render import CHAT, draw
 
 PREFIX = "/v1"
-CHAT = f"{PREFIX}/chat/completions"
+COMPLETIONS = f"{PREFIX}/chat/completions"
 NOT_USED = "FlowReader-Not-Used"
 """The header that names what of a request changes nothing: earlier messages, and fields such as `temperature`."""
 SHOWN_FIELD, FIELDS_SHOWN = re.compile(r"[A-Za-z0-9_.-]{1,40}"), 20
@@ -168,45 +168,28 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
         yield chunk
 
 
-def completion_of(answer: Answer, corpus: str, began: int, here: str) -> "CompletionReply":
+def completion_of(answer: AnswerView, corpus: str, began: int, here: str) -> "CompletionReply":
     """Return the answer, or the evidence, with its sources under it: each with the address of the page that shows it.
 
     The address stands in the text, too, for clients that show no annotations.
     """
-    content, annotations = as_text(words_of(answer)), []
-    for number, cited in enumerate(answer.citations, 1):
-        quote = f': "{cited.quote}"' if cited.quote else ""
-        page = f"{here}/documents/{cited.document.id}/pages/{cited.page}"
-        address = f"{page}?corpus={corpus}&answer={answer.answer_id}&cited={number}"
-        line = f"[{number}] {as_text(f'{cited.document.name}, page {cited.page}{quote}')} <{address}>"
+    content, annotations = draw(CHAT, "answer.j2", answer=answer), []
+    for cited in answer.citations:
+        address = f"{here}{cited.link or answer.link}"
+        line = draw(CHAT, "source.j2", cited=cited, address=address)
         start = len(content) + 2
         content += f"\n\n{line}"
-        source = {
-            "url": address,
-            "title": place_of(cited),
-            "start_index": start,
-            "end_index": start + len(line),
-        }
+        title = ", ".join(filter(None, (cited.document.name, cited.place)))
+        source = {"url": address, "title": title, "start_index": start, "end_index": start + len(line)}
         annotations.append({"type": "url_citation", "url_citation": source})
     return CompletionReply(corpus, began, content, tuple(annotations), answer)
-
-
-LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
-
-
-def as_text(words: str) -> str:
-    """Return words of documents and models so that Markdown makes no picture, link or element of them.
-
-    Clients show a reply as Markdown: a picture in a quote would be fetched from wherever it says.
-    """
-    return LINK.sub(r"\\", TAG.sub("&lt;", words))
 
 
 class CompletionReply:
     """A reply, whole or in chunks; one without an `answer` cost nothing."""
 
     def __init__(
-        self, corpus: str, began: int, content: str, annotations: tuple[dict[str, Any], ...] = (), answer: Answer | None = None
+        self, corpus: str, began: int, content: str, annotations: tuple[dict[str, Any], ...] = (), answer: AnswerView | None = None
     ) -> None:
         self.content, self.annotations, self.answer = content, list(annotations), answer
         self.head = {"id": f"chatcmpl-{answer.answer_id if answer else began}", "created": began, "model": corpus}

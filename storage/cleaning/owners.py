@@ -22,7 +22,7 @@ from storage.catalog.in_use import corpora_in, in_use
 from storage.codec import CodecError
 from storage.locations import CorpusLocation, calls_folder, reports_folder, uploads_folder
 from storage.object_copies import forget_copies
-from storage.records.answers import NamedDocument
+from storage.records.answers import Answer, NamedDocument
 from storage.runs import log
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import read_answers, speaking, without_words
@@ -136,7 +136,7 @@ def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
     if entry is None or entry["kind"] != log.EntryKind.ANSWER:
         return line
     try:
-        answer = answer_from_json(entry)
+        answer = answer_from_json(entry, Answer)
     except CodecError:
         return b""
     bare = without_words(answer, gone)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
@@ -11,6 +11,8 @@ from pydantic_core import PydanticSerializationError
 from storage.codec import CodecError, adapter
 from storage.records.answers import Answer
 from storage.text import storable
+
+T = TypeVar("T", bound=Answer)
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -44,10 +46,10 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
     return value
 
 
-def answer_from_json(value: Mapping[str, Any]) -> Answer:
+def answer_from_json(value: Mapping[str, Any], kind: type[T]) -> T:
     """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
     try:
-        return adapter(Answer).validate_python(value)
+        return adapter(kind).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

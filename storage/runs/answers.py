@@ -79,7 +79,7 @@ def _kept_answers(
     found = []
     for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
         with suppress(CodecError):
-            answer = answer_from_json(read_entry(line) or {})
+            answer = answer_from_json(read_entry(line) or {}, Answer)
             found.append(((answer.asked, *place), without_words(answer, gone)))
     return [answer for _, answer in sorted(found, key=itemgetter(0), reverse=True)]
 

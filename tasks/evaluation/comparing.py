@@ -83,21 +83,11 @@ def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]
 def _change(measured: pl.DataFrame, before: Evaluation, after: Evaluation) -> MetricChange:
     """Return how the scores of one metric under one arm moved; `value_before` is next to `value`."""
     old, new = (measured[name].to_numpy() for name in ("value_before", "value"))
-    (difference, low, high), documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
+    interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
-    return MetricChange(
-        arm=arm,
-        metric=metric,
-        questions=measured.height,
-        before=float(np.mean(old)),
-        after=float(np.mean(new)),
-        difference=difference,
-        low=low,
-        high=high,
-        documents=documents,
-        beyond_luck=more_than_luck(low=low, high=high, documents=documents),
-        fitted_here=any(fitted_mark(each, metric) for each in (before, after)),
-    )
+    sure = more_than_luck(low=interval.low, high=interval.high, documents=documents)
+    fitted = any(fitted_mark(each, metric) for each in (before, after))
+    return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents, sure, fitted)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:

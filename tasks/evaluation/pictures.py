@@ -21,9 +21,8 @@ from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
 from tasks.evaluation.units import (
     DIFFERENCE,
-    FEW_DOCUMENTS,
     FEW_MARK,
-    FEW_QUESTIONS,
+    FEW_MEANS,
     figures_in,
     fitted_mark,
     is_difference,
@@ -86,11 +85,7 @@ def picture(rows: Mapping[str, Sequence[Figure]], *, title: str, arms: Sequence[
     ends = np.array([(1 + max(len(arms), 1 + name.count("\n"))) * LINE_INCHES for name in names]).cumsum()
     middles = (ends + np.append(0.0, ends[:-1])) / 2
     figures = [figure for of_row in rows.values() for figure in of_row]
-    few = (
-        f"; hollow, {FEW_MARK}: fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
-        if any(map(is_few, figures))
-        else ""
-    )
+    few = f"; hollow, {FEW_MARK}: {FEW_MEANS}" if any(map(is_few, figures)) else ""
     below = f"{name_with_unit(figures[0].metric)}, 95 % interval{few}"
     sheet, axes = _sheet(title, below, height=MARGIN_INCHES + float(ends[-1]))
     axes.set_yticks(middles, labels=names)

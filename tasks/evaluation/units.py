@@ -10,13 +10,10 @@ from tasks.evaluation.plan import FITTED_ON
 from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, difference_of
 from tasks.evaluation.sizing import CALIBRATION
 
-FEW_QUESTIONS = 10
-FEW_DOCUMENTS = 5
-FEW_MARK = "*"
-MISSING = "-"
-BEYOND_LUCK = "!"
-DIFFERENCE = difference_of("")
-FITTED_HERE = ", fitted on these documents"
+FEW_QUESTIONS, FEW_DOCUMENTS = 10, 5
+FEW_MARK, FEW_MEANS = "*", f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
+MISSING, BEYOND_LUCK = "-", "!"
+DIFFERENCE, FITTED_HERE = difference_of(""), ", fitted on these documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +57,8 @@ def fitted_mark(evaluation: Evaluation, metric: str) -> str:
 
 
 def is_fitted_here(evaluation: Evaluation) -> bool:
-    """Say whether the weights were, by the hash of their benchmark, which no new name changes; by the name where there is none."""
-    benchmark = evaluation.models.get(FITTED_ON)
-    if benchmark is None:
-        return evaluation.models.get("weights") == evaluation.benchmark
-    return evaluation.benchmark_hash.startswith(benchmark)
+    """Say whether the weights were fitted on its own questions, by their hash, which no new name changes."""
+    return evaluation.benchmark_hash.startswith(evaluation.models.get(FITTED_ON, MISSING))
 
 
 def is_difference(metric: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from storage.records.answers import Answer, AnswerStatus, Citation
@@ -27,6 +27,7 @@ PLACE_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationView(Citation):
+    number: int = Field(description="in the answer's words, from 1")
     place: str = Field(description='what people call the page: "page 5", "slide 3"; empty where a document has no pages')
     link: str | None = Field(description="the page with the citation marked, below the service's address; null once it is gone")
 
@@ -38,6 +39,30 @@ class AnswerView(Answer):
     citations: tuple[CitationView, ...]
     withheld: bool
     link: str = Field(description="the answer's page, below the service's address")
+
+
+class AnswerRow(BaseModel):
+    """An answer in a list."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    answer_id: str
+    asked: str
+    question: str
+    status: AnswerStatus
+    answer: str
+    reader: str
+    withheld: bool
+    link: str
+
+
+class AnswersView(BaseModel):
+    """The newest answers of a corpus, in short."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    corpus: str
+    answers: list[AnswerRow]
 
 
 def view_answer(answer: Answer, snapshot: Snapshot) -> AnswerView:
@@ -61,7 +86,7 @@ def _view_citation(number: int, citation: Citation, answer: Answer, records: Map
     page = f"/documents/{citation.document.id}/pages/{citation.page}"
     link = f"{page}?corpus={quote(answer.corpus)}&answer={answer.answer_id}&cited={number}"
     place = place_words(record, citation.page)
-    return CitationView(**_values(citation, Citation), place=place, link=link if record else None)
+    return CitationView(**_values(citation, Citation), number=number, place=place, link=link if record else None)
 
 
 def place_words(record: DocumentRecord | None, page: int, label: str | None = None) -> str:

@@ -1,7 +1,7 @@
-"""An evaluation as it is shown, and two beside each other: their JSON, and the figures in words that templates put in tables."""
+"""An evaluation as it is shown, and two beside each other: their JSON, and the tables of figures in words that templates show."""
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -12,23 +12,11 @@ from pydantic.dataclasses import dataclass
 
 from storage.locations import evaluations_folder
 from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
+from tasks.evaluation import units
 from tasks.evaluation.comparing import Difference, MetricChange, compare, what_else_differs
-from tasks.evaluation.refusals import FOLDS, REFUSED_AT, SEEDS
+from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
-from tasks.evaluation.units import (
-    DIFFERENCE,
-    FEW_DOCUMENTS,
-    FEW_QUESTIONS,
-    FITTED_HERE,
-    MISSING,
-    figures_in,
-    fitted_mark,
-    is_fitted_here,
-    name_with_unit,
-    write_figure,
-    write_value,
-)
 from tasks.views.render import MARKDOWN, draw
 
 NAME_SIGNS, FIGURE_SIGNS = 40, 20
@@ -93,33 +81,18 @@ def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
     return ComparisonView(before.run_id, after.run_id, changes, differs, after.benchmark, before.started, after.started)
 
 
-def evaluation_context(
-    evaluation: Evaluation, *, width: int | None = None, missed: Sequence[BenchmarkQuestion] = ()
-) -> dict[str, Any]:
-    """Return what the templates `evaluation.j2` draw.
-
-    Where a terminal of so many signs has no room for the intervals, marks stand in their place.
-    """
+def context_of(evaluation: Evaluation, *, width: int | None = None) -> dict[str, Any]:
+    """Return what the templates draw; where a terminal of so many signs has no room for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
-    return {
-        "evaluation": evaluation,
-        "tables": tables_of(evaluation, brief=brief),
-        "brief": brief,
-        "missed": missed,
-        "fitted_here": is_fitted_here(evaluation),
-        "cut": evaluation.what != "probe" and evaluation.figures["metric"].str.starts_with(GAIN).any(),
-        "folds": FOLDS,
-        "seeds": SEEDS,
-        "few_questions": FEW_QUESTIONS,
-        "few_documents": FEW_DOCUMENTS,
-    }
+    signs = {"brief": brief, "few": units.FEW_MEANS, "fitted_here": units.is_fitted_here(evaluation)}
+    return {"evaluation": evaluation, "tables": tables_of(evaluation, brief=brief)} | signs
 
 
 def evaluation_markdown(evaluation: Evaluation, pictures: Iterable[Path] = ()) -> str:
     """Return one page with the tables, and with pictures inside it: as artifacts of their own Prefect shows their bytes, too."""
     drawn = {path.stem: base64.b64encode(path.read_bytes()).decode() for path in pictures}
-    return draw(MARKDOWN, "evaluation.j2", pictures=drawn, **evaluation_context(evaluation))
+    return draw(MARKDOWN, "evaluation.j2", pictures=drawn, **context_of(evaluation))
 
 
 def probes_missed(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
@@ -137,10 +110,10 @@ def _row(change: MetricChange) -> tuple[str, ...]:
     moved = (change.difference, change.low, change.high, change.questions, change.documents)
     return (
         change.arm,
-        name_with_unit(change.metric) + (FITTED_HERE if change.fitted_here else ""),
-        write_value(change.metric, change.before),
-        write_value(change.metric, change.after),
-        write_figure(Figure(change.arm, ALL, difference_of(change.metric), *moved)),
+        units.name_with_unit(change.metric) + (units.FITTED_HERE if change.fitted_here else ""),
+        units.write_value(change.metric, change.before),
+        units.write_value(change.metric, change.after),
+        units.write_figure(Figure(change.arm, ALL, difference_of(change.metric), *moved)),
         "more than luck" if change.beyond_luck else "",
     )
 
@@ -162,19 +135,22 @@ def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
     for column, kinds in (("metric", whole.sort("kind", maintain_order=True)), ("part", parts)):
         rows, columns = ("arm", column) if ablated else (column, "arm")
         for (kind, metric), found in kinds.group_by("kind", "of", maintain_order=True):
-            cells = found.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(MISSING)
+            cells = found.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(units.MISSING)
             tables.append(Table(kind, metric, cells, _span(min(found["questions"]), max(found["questions"]))))
     return tables
 
 
 def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:
     """Return the figures with their `text`, and what a row or column of them is called; groups of one kind together."""
-    texts = [write_figure(figure, brief=brief) for figure in figures_in(evaluation.figures)]
+    texts = [units.write_figure(figure, brief=brief) for figure in units.figures_in(evaluation.figures)]
     figures = evaluation.figures.with_columns(text=pl.Series(texts, dtype=pl.String))
     ablated = evaluation.what == "ablations"
     figures = _changes(figures) if ablated else figures
     # Of ablations values and differences stand in one column.
-    names = [f"{metric if ablated else name_with_unit(metric)}{fitted_mark(evaluation, metric)}" for metric in figures["metric"]]
+    names = [
+        f"{metric if ablated else units.name_with_unit(metric)}{units.fitted_mark(evaluation, metric)}"
+        for metric in figures["metric"]
+    ]
     counts = pl.col("questions").over("metric", "group", mapping_strategy="join")
     spans = figures.select("group", fewest=counts.list.min(), most=counts.list.max())
     parts = [f"{group} ({_span(fewest, most)})" for group, fewest, most in spans.iter_rows()]
@@ -188,6 +164,6 @@ def _span(fewest: int, most: int) -> str:
 
 def _changes(figures: pl.DataFrame) -> pl.DataFrame:
     """Return what each ablation changes, and of the same metrics what the whole method, the first arm, measures."""
-    changes = figures.filter(METRIC.str.ends_with(DIFFERENCE)).with_columns(METRIC.str.strip_suffix(DIFFERENCE))
+    changes = figures.filter(METRIC.str.ends_with(units.DIFFERENCE)).with_columns(METRIC.str.strip_suffix(units.DIFFERENCE))
     whole = figures.filter(pl.col("arm") == pl.col("arm").first())
     return pl.concat([whole.join(changes, on=["metric", "group"], how="semi"), changes])

@@ -5,6 +5,7 @@ import json
 from flows.ask_deployed import still_shown
 from flows.cli.main import main
 from flows.prefect_runs.corpus_pages import answer_key
+from storage.records.answers import Answer
 from storage.runs.answer_json import answer_from_json
 from tests.asking_worlds import WEIGHT
 
@@ -17,7 +18,7 @@ def test_every_answer_is_returned_as_the_command_shows_it(deployed):
 
 def test_every_answer_leaves_a_page_and_a_report(deployed):
     for answer in deployed["ask"]["returned"]:
-        kind, page, description = deployed["pages"][answer_key(answer_from_json(answer))]
+        kind, page, description = deployed["pages"][answer_key(answer_from_json(answer, Answer))]
         assert kind == "markdown" and description.startswith(("With which torque", "What is the weight of an MT"))
         assert "Evidence found" in page and "data:image/svg+xml;base64," in page and f"{answer['answer_id']}\\.html" in page
         assert f"{answer['answer_id']}.html" in deployed["reports"]
@@ -54,7 +55,7 @@ def test_the_pages_are_a_run_of_their_own_and_stand_with_the_run_that_answered(d
     for answer, more in ((deployed["http"][0], ""), (deployed["ask"]["returned"][0], " and 1 more")):
         name = answer["question"] + more
         assert deployed["served"][f"pages of {name}"][:2] == ["ask-pages", "Completed"]
-        assert deployed["pages of runs"][answer_key(answer_from_json(answer))] == deployed["served"][name][3]
+        assert deployed["pages of runs"][answer_key(answer_from_json(answer, Answer))] == deployed["served"][name][3]
         assert f"{answer['answer_id']}.html" in deployed["reports"]
 
 
@@ -83,7 +84,7 @@ def test_what_a_killed_service_had_at_work_is_crashed_when_it_is_up_again_and_no
 
 def test_what_was_removed_since_the_answer_is_written_nowhere(own_home, capsys):
     assert main(["ask", WEIGHT, "--corpus", "small", "--json"]) == 0
-    answer = answer_from_json(json.loads(capsys.readouterr().out))
+    answer = answer_from_json(json.loads(capsys.readouterr().out), Answer)
     assert any(citation.quote for citation in answer.citations) and still_shown("small", [answer.answer_id]) == [answer]
     for name in {citation.document.name for citation in answer.citations}:
         assert main(["documents", "remove", name, "--corpus", "small", "--now"]) == 0

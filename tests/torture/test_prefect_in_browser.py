@@ -10,6 +10,7 @@ import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from flows.prefect_runs.corpus_pages import answer_key
+from storage.records.answers import Answer
 from storage.runs.answer_json import answer_from_json
 from tasks.reading.judging import words_of
 from tests.asking_worlds import TORQUE
@@ -103,10 +104,10 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
         monkeypatch.setenv(name, serving.environment[name])
     question = "What is the weight of an MT-3 without its base? [x](javascript:alert(1)) | <img src=x>"
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
-    wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
+    wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer, Answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     # Whether the junk in the question makes it too doubtful is for the fitted weights to say, not for this test.
-    said = words_of(answer_from_json(answer)).rstrip(":")
+    said = words_of(answer_from_json(answer, Answer)).rstrip(":")
     look_at(chromium, serving, page["id"], [question, said], tmp_path / "asked.png")
     of_corpus = until(lambda: page_of(serving, "corpus-small", "javascript"), "the page of the corpus")
     look_at(chromium, serving, of_corpus, [question, "How to ask"], tmp_path / "corpus-small.png")

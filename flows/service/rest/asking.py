@@ -18,12 +18,12 @@ from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, of_kind
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location
-from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import QUESTION_BOUNDS, AskRequest
 from tasks.events import DraftGrown
 from tasks.lineage.walk import walk
 from tasks.report.write import report_of
+from tasks.views.answers import AnswersView, AnswerView, view_answer, view_answers
 
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
@@ -34,7 +34,7 @@ router, stream = APIRouter(tags=["answers"]), APIRouter()
 
 
 class AnswersGiven(BaseModel):
-    answers: list[Answer]
+    answers: list[AnswerView]
 
 
 FORM = {"requestBody": {"required": True, "content": {JSON: {"schema": {"$ref": "#/components/schemas/AskRequest"}}}}}
@@ -65,20 +65,18 @@ async def ask(request: Request) -> Response:
 
 
 @router.get("/corpora/{corpus}/answers")
-def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> dict[str, Any]:
+def answers(corpus: Corpus, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> AnswersView:
     """List the newest answers, in short."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        found = snapshot.newest_answers(limit)
-    short = ("answer_id", "asked", "question", "status", "answer", "reader")
-    shown = [answer_json(each) for each in found]
-    return {"corpus": corpus, "answers": [{name: each[name] for name in short} for each in shown]}
+        newest = view_answers(snapshot.newest_answers(limit), snapshot)
+    return AnswersView.model_validate({"corpus": corpus, "answers": newest})
 
 
-@router.get("/corpora/{corpus}/answers/{answer}", responses={200: {"model": Answer}})
+@router.get("/corpora/{corpus}/answers/{answer}", responses={200: {"model": AnswerView}})
 def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
     """Show an answer again, without what quotes a document that was removed since."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        found = snapshot.answer(answer)
+        found = view_answer(snapshot.answer(answer), snapshot)
     return JSONResponse(answer_json(found))
 
 

@@ -12,7 +12,7 @@ from storage.catalog.removals import note_removals
 from storage.cleaning.owners import erase_quotes
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import AmbiguousError, UnknownError
-from storage.records.answers import AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
+from storage.records.answers import Answer, AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
 from storage.runs.log import ASKING, asking_files
@@ -180,4 +180,4 @@ def test_steps_of_a_trace_lose_the_words_of_a_removed_document_and_so_do_those_t
     assert [replace(step, asked="", found="") for step in steps] == [replace(step, asked="", found="") for step in bare.trace]
     assert removed_note(paper) in bare.notes and without_words(bare, {PAPER}) is bare
     assert without_words(whole, {document_id("slides")}) is whole
-    assert answer_from_json(json.loads(json.dumps(answer_json(whole)))) == whole
+    assert answer_from_json(json.loads(json.dumps(answer_json(whole))), Answer) == whole

@@ -15,11 +15,13 @@ from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, difference_of, gain_over
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
 from tasks.evaluation.units import write_figure
-from tasks.views.evaluations import ComparisonView, evaluation_context, evaluation_markdown, probes_missed, rows_moved
+from tasks.views.evaluations import ComparisonView, context_of, evaluation_markdown, probes_missed, rows_moved
 from tasks.views.render import TEXT, draw
 from tests.storage.evaluation_worlds import evaluation as kept
 from tests.storage.evaluation_worlds import scored
 
+HERE = "ab" * 6
+"""The benchmark of these evaluations, as heads show its hash."""
 GOLDEN = Path(__file__).with_name("evaluation_pages.md")
 
 
@@ -29,7 +31,7 @@ def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questi
 
 def evaluation(*figures, what="retrieval", **other):
     head = {"run_id": "0123456789abcdef", "what": what, "started": "2026-01-02T03:04:05+00:00", "benchmark": "reports"}
-    head |= {"benchmark_hash": "ab" * 32, "corpus": "reports-1", "snapshot": 7, "scope": "document", "code": "0.1.0"}
+    head |= {"benchmark_hash": HERE * 5, "corpus": "reports-1", "snapshot": 7, "scope": "document", "code": "0.1.0"}
     return kept(head.pop("run_id"), settings={}, figures=figures, **(head | other))
 
 
@@ -45,7 +47,7 @@ def retrieval():
         figure(PERFECT, group="several pages", value=1 / 3, low=1 / 3, high=1 / 3, questions=9, documents=1),
         scope="corpus",
         notes=("a.pdf could not be read",),
-        models={"embedder": "mini_lm", "chat": "qwen|3", "judge": "", "weights": "reports"},
+        models={"embedder": "mini_lm", "chat": "qwen|3", "judge": "", "weights": "reports", "fitted on": HERE},
     )
 
 
@@ -87,36 +89,21 @@ def test_the_pages_are_as_they_were_agreed():
     assert pages == GOLDEN.read_text("utf-8"), "where this is wanted, write the new pages into the file and read them"
 
 
-HERE, ELSEWHERE = "ab" * 6, "cd" * 6
-"""The benchmark of these evaluations, as heads show its hash, and another."""
-
-
-@pytest.mark.parametrize(
-    ("models", "here"),
-    [
-        ({"weights": "reports"}, True),
-        ({"weights": "manuals"}, False),
-        ({"weights": "manuals", "fitted on": HERE}, True),
-        ({"weights": "reports", "fitted on": ELSEWHERE}, False),
-        ({}, False),
-    ],
-)
-def test_the_hash_says_where_weights_were_fitted_and_the_name_where_there_is_none(models, here):
-    for one in (retrieval(), answers(), ablations()):
-        page = evaluation_markdown(replace(one, models=models))
+@pytest.mark.parametrize(("models", "here"), [({"fitted on": HERE}, True), ({"fitted on": "cd" * 6}, False), ({}, False)])
+def test_the_hash_of_their_questions_says_where_weights_were_fitted(models, here):
+    for one in (retrieval(), answers(), ablations(), transfer()):
+        page = evaluation_markdown(replace(one, models={"weights": "manuals"} | models))
         assert ("fitted on these documents" in page) == here, one.what
-    page = evaluation_markdown(replace(transfer(), models=models))
-    assert ("weights fitted on these documents" in page) == here
 
 
 def test_where_intervals_have_no_room_marks_stand_in_their_place():
-    wide, narrow = (evaluation_context(ablations(), width=width) for width in (200, 80))
+    wide, narrow = (context_of(ablations(), width=width) for width in (200, 80))
     assert not wide["brief"] and "(-10.0 to +1.0)" in str(wide["tables"][0].cells.rows())
     assert narrow["brief"] and narrow["tables"][0].cells.rows() == [
         ("full", "50.0", "0.5", "50.0"),
         ("without propagation", "-5.0", "+1.3!", "+0.0"),
     ]
-    assert "! more than luck" in draw(TEXT, "evaluation.j2", **narrow)
+    assert "! more than luck" in draw(TEXT, "evaluation.j2", **narrow, missed=[])
 
 
 @pytest.mark.parametrize(
@@ -186,8 +173,8 @@ def test_probes_whose_page_did_not_come_back_are_shown_once_for_all_readers_the_
     printed = kept("r" * 12, *scores)
     missed = probes_missed(printed, map(asked, came))
     assert [one.id for one in missed] == [f"p{number}" for number in range(2, 27, 2)]
-    lines = draw(TEXT, "evaluation.j2", **evaluation_context(printed, missed=missed)).split("\n")
+    lines = draw(TEXT, "evaluation.j2", **context_of(printed), missed=missed).split("\n")
     assert "bold| 13 probes whose page is not among the first five" in lines
     assert "|   caption on page 2 of a.pdf: Which page says word 2?" in lines
     assert sum("caption on page" in line for line in lines) == 10 and "dim|   and 3 more; --out FILE.jsonl has all" in lines
-    assert "probes" not in draw(TEXT, "evaluation.j2", **evaluation_context(printed))
+    assert "probes" not in draw(TEXT, "evaluation.j2", **context_of(printed), missed=[])
