@@ -21,7 +21,7 @@ from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
-from storage.text import minute
+from storage.text import listed, minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tasks.evaluation.plan import EvaluationPlan
 
 WELL, STOPPED = 0, 130
-SHOWN_DIGITS = 8
 ARMS_SHOWN = 2
 """Ablations are thirty; the first names the whole method."""
 MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
@@ -118,10 +117,10 @@ def list_kept(_arguments: argparse.Namespace, output: Output) -> int:
         heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
         output.data({"evaluations": heads})
     elif evaluations:
-        rows = []
-        for one in evaluations:
-            started = minute(one.started)
-            rows.append((one.run_id[:SHOWN_DIGITS], started, one.what, one.benchmark, one.scope, _few(_arms(one))))
+        rows = [
+            (one.run_id[:8], minute(one.started), one.what, one.benchmark, one.scope, listed(_arms(one), ARMS_SHOWN))
+            for one in evaluations
+        ]
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
     else:
         output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
@@ -164,10 +163,6 @@ def _show(evaluation: Evaluation, output: Output, probes: Sequence[BenchmarkQues
     output.show("evaluation.j2", *tables, missed=probes_missed(view, probes), **context)
     for path in view.pictures:
         output.line(f"picture: {path}", style="dim")
-
-
-def _few(arms: Sequence[str]) -> str:
-    return ", ".join(arms) if len(arms) <= ARMS_SHOWN else f"{arms[0]} and {len(arms) - 1} more"
 
 
 def _arms(evaluation: Evaluation) -> list[str]:

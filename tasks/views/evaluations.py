@@ -21,21 +21,15 @@ from tasks.views.render import MARKDOWN, draw
 
 NAME_SIGNS, FIGURE_SIGNS = 40, 20
 """So wide are the name of a metric and a figure with its interval: where they have no room, figures are brief."""
-WANTED = "recall@5"
-"""What a probe whose page did not come back lacks."""
 METRIC, GROUP = pl.col("metric"), pl.col("group")
 IN_SMALL_GROUPS = GROUP.str.contains(":", literal=True)
-KIND = (
-    pl.when(METRIC.str.contains(r"^(recall|precision|ndcg|mrr)@\d+$"))
-    .then(pl.lit("ranking"))
-    .when(METRIC.str.contains(SIZED) | METRIC.is_in(CALIBRATION))
-    .then(pl.lit("sets"))
-    .when(METRIC.str.starts_with(REFUSED_AT))
-    .then(pl.lit("refusals"))
-    .otherwise(pl.lit("measured"))
-    .cast(pl.Enum(["measured", "ranking", "sets", "refusals"]))
-)
-"""Which metrics have a table together, in the order of the tables."""
+KINDS = {
+    "ranking": r"^(recall|precision|ndcg|mrr)@\d+$",
+    "refusals": f"^{REFUSED_AT}",
+    "sets": "|".join((SIZED, *CALIBRATION)),
+}
+"""Which metrics have a table together; the others are "measured"."""
+KIND = pl.coalesce(*(pl.when(METRIC.str.contains(names)).then(pl.lit(kind)) for kind, names in KINDS.items()), pl.lit("measured"))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -97,25 +91,26 @@ def evaluation_markdown(evaluation: Evaluation, pictures: Iterable[Path] = ()) -
 
 def probes_missed(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
     """Return the probes whose page did not come back among the first five under some arm."""
-    missed = set(evaluation.scored.filter(METRIC == WANTED, pl.col("value") < 1)["question_id"])
+    missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
     return [probe for probe in probes if probe.id in missed]
 
 
 def rows_moved(comparison: ComparisonView) -> list[tuple[str, ...]]:
     """Return a row of words for each metric that moved, or may have."""
-    return [_row(change) for change in comparison.changes if change.difference or change.low or change.high]
-
-
-def _row(change: MetricChange) -> tuple[str, ...]:
-    moved = (change.difference, change.low, change.high, change.questions, change.documents)
-    return (
-        change.arm,
-        units.name_with_unit(change.metric) + (units.FITTED_HERE if change.fitted_here else ""),
-        units.write_value(change.metric, change.before),
-        units.write_value(change.metric, change.after),
-        units.write_figure(Figure(change.arm, ALL, difference_of(change.metric), *moved)),
-        "more than luck" if change.beyond_luck else "",
-    )
+    return [
+        (
+            one.arm,
+            units.name_with_unit(one.metric) + (units.FITTED_HERE if one.fitted_here else ""),
+            units.write_value(one.metric, one.before),
+            units.write_value(one.metric, one.after),
+            units.write_figure(
+                Figure(one.arm, ALL, difference_of(one.metric), one.difference, one.low, one.high, one.questions, one.documents)
+            ),
+            "more than luck" if one.beyond_luck else "",
+        )
+        for one in comparison.changes
+        if one.difference or one.low or one.high
+    ]
 
 
 def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
@@ -125,18 +120,18 @@ def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
     """
     ablated = evaluation.what == "ablations"
     figures = _in_words(evaluation, brief=brief)
-    whole = figures.filter(GROUP == ALL, evaluation.what != "probe").with_columns(
-        kind=pl.lit("changes") if ablated else KIND, of=pl.lit(""), metric="name"
-    )
+    whole = figures.filter(GROUP == ALL, evaluation.what != "probe")
+    whole = whole.with_columns(kind=pl.lit("changes") if ablated else KIND, of=pl.lit(""), metric="name")
+    whole = whole.sort("kind", maintain_order=True)
     # What is gained over cut rankings depends on how many pages a question needs, and is too much to read by each source and type
     parts = figures.filter(~(METRIC.str.starts_with(GAIN) & IN_SMALL_GROUPS)).filter((GROUP != ALL).any().over("metric"))
     parts = parts.with_columns(kind=pl.lit("part"), of="name")
     tables = []
-    for column, kinds in (("metric", whole.sort("kind", maintain_order=True)), ("part", parts)):
-        rows, columns = ("arm", column) if ablated else (column, "arm")
-        for (kind, metric), found in kinds.group_by("kind", "of", maintain_order=True):
-            cells = found.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(units.MISSING)
-            tables.append(Table(kind, metric, cells, _span(min(found["questions"]), max(found["questions"]))))
+    for name, found in (("metric", whole), ("part", parts)):
+        rows, columns = ("arm", name) if ablated else (name, "arm")
+        for (kind, metric), of_table in found.group_by("kind", "of", maintain_order=True):
+            cells = of_table.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(units.MISSING)
+            tables.append(Table(kind, metric, cells, _span(of_table["questions"])))
     return tables
 
 
@@ -147,18 +142,16 @@ def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:
     ablated = evaluation.what == "ablations"
     figures = _changes(figures) if ablated else figures
     # Of ablations values and differences stand in one column.
-    names = [
-        f"{metric if ablated else units.name_with_unit(metric)}{units.fitted_mark(evaluation, metric)}"
-        for metric in figures["metric"]
-    ]
-    counts = pl.col("questions").over("metric", "group", mapping_strategy="join")
-    spans = figures.select("group", fewest=counts.list.min(), most=counts.list.max())
-    parts = [f"{group} ({_span(fewest, most)})" for group, fewest, most in spans.iter_rows()]
+    name = str if ablated else units.name_with_unit
+    names = [name(metric) + units.fitted_mark(evaluation, metric) for metric in figures["metric"]]
+    counts = figures.select(pl.col("questions").over("metric", "group", mapping_strategy="join")).to_series()
+    parts = [f"{group} ({_span(questions)})" for group, questions in zip(figures["group"], counts, strict=True)]
     figures = figures.with_columns(pl.Series("name", names, pl.String), pl.Series("part", parts, pl.String))
     return figures.sort(IN_SMALL_GROUPS, GROUP, maintain_order=True)
 
 
-def _span(fewest: int, most: int) -> str:
+def _span(questions: pl.Series) -> str:
+    fewest, most = min(questions), max(questions)
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
