@@ -55,7 +55,7 @@ def _show_fitted(out: str | None, output: Output) -> None:
 
     path = Path(out or WEIGHTS_FILE)
     output.side.print(
-        f"the weights are in {path}; answer by them with flowreader ask --settings FILE.toml, in which stands\n\n"
+        f"the weights are in {path}; to answer by them, ask with --settings FILE.toml, a file that says\n\n"
         f"[ask]\nweights = {json.dumps(str(path.absolute()))}\n",
         markup=False,
         soft_wrap=True,
@@ -85,7 +85,7 @@ def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
     """Run the evaluation and show how far it is; None where the user stopped it."""
     from flows.cli.run import RunEndedError, run_evaluation
 
-    with shown(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
+    with show_progress(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
         try:
             return run_evaluation(plan.request)
         except RunEndedError as error:
@@ -152,15 +152,15 @@ def compare(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _show(evaluation: Evaluation, output: Output, probes: Sequence[BenchmarkQuestion] = ()) -> None:
-    from tasks.views.evaluations import context_of, probes_missed, view_evaluation
+    from tasks.views.evaluations import context_of, view_evaluation
 
     view = view_evaluation(evaluation)
     if output.as_json:
         output.data(to_jsonable_python(view))
         return
-    context = context_of(view, width=output.console.width)
+    context = context_of(view, probes, width=output.console.width)
     tables = [(cells.columns, cells.rows(), cells.columns[1:]) for _, _, cells, _ in context["tables"]]
-    output.show("evaluation.j2", *tables, missed=probes_missed(view, probes), **context)
+    output.show("evaluation.j2", *tables, **context)
     for path in view.pictures:
         output.line(f"picture: {path}", style="dim")
 
@@ -181,7 +181,7 @@ class AskingMeter:
                 self._now = f"asking: {progress.subject}"
             else:
                 self._read += progress.step == "done"
-                self._now = f"reading documents in, {self._read} done; {progress.step}"
+                self._now = f"reading documents, {self._read} done; {progress.step}"
 
     def describe(self) -> str:
         if stop_requested():
@@ -190,7 +190,7 @@ class AskingMeter:
 
 
 @contextlib.contextmanager
-def shown(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
+def show_progress(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
     """Show how far an evaluation is inside the block: a line that changes on a terminal, a line every so often elsewhere."""
     meter = AskingMeter(questions)
     with listening(meter.hear):

@@ -75,24 +75,25 @@ def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
     return ComparisonView(before.run_id, after.run_id, changes, differs, after.benchmark, before.started, after.started)
 
 
-def context_of(evaluation: Evaluation, *, width: int | None = None) -> dict[str, Any]:
+def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (), *, width: int | None = None) -> dict[str, Any]:
     """Return what the templates draw; where a terminal of so many signs has no room for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
-    signs = {"brief": brief, "few": units.FEW_MEANS, "fitted_here": units.is_fitted_here(evaluation)}
-    return {"evaluation": evaluation, "tables": tables_of(evaluation, brief=brief)} | signs
+    missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
+    return {
+        "evaluation": evaluation,
+        "tables": tables_of(evaluation, brief=brief),
+        "missed": [probe for probe in probes if probe.id in missed],
+        "brief": brief,
+        "few": units.FEW_MEANS,
+        "fitted_here": units.is_fitted_here(evaluation),
+    }
 
 
 def evaluation_markdown(evaluation: Evaluation, pictures: Iterable[Path] = ()) -> str:
     """Return one page with the tables, and with pictures inside it: as artifacts of their own Prefect shows their bytes, too."""
     drawn = {path.stem: base64.b64encode(path.read_bytes()).decode() for path in pictures}
     return draw(MARKDOWN, "evaluation.j2", pictures=drawn, **context_of(evaluation))
-
-
-def probes_missed(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
-    """Return the probes whose page did not come back among the first five under some arm."""
-    missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
-    return [probe for probe in probes if probe.id in missed]
 
 
 def rows_moved(comparison: ComparisonView) -> list[tuple[str, ...]]:

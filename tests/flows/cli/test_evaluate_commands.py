@@ -143,7 +143,7 @@ def heard(*reports):
 
 def test_while_it_works_people_see_documents_read_in_questions_asked_and_by_whom():
     assert heard() == "0 of 4 questions asked; starting"
-    assert heard(("a" * 64, "done"), ("b" * 64, "parse")) == "0 of 4 questions asked; reading documents in, 1 done; parse"
+    assert heard(("a" * 64, "done"), ("b" * 64, "parse")) == "0 of 4 questions asked; reading documents, 1 done; parse"
     assert heard(("a" * 64, "done"), ("flow", "ask"), ("top-k", "ask")) == "2 of 4 questions asked; asking: top-k"
     request_stop()
     try:
@@ -158,7 +158,7 @@ def test_a_terminal_gets_a_line_that_changes_a_pipe_plain_lines_and_programs_not
     written = {}
     for quiet in (False, True):
         stream = io.StringIO()
-        with evaluate_commands.shown(2, console=Console(file=stream, force_terminal=terminal, width=100), quiet=quiet):
+        with evaluate_commands.show_progress(2, console=Console(file=stream, force_terminal=terminal, width=100), quiet=quiet):
             report("flow", "ask", 2, 2)
             time.sleep(0.5)
         written[quiet] = stream.getvalue()

@@ -15,7 +15,7 @@ from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, difference_of, gain_over
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
 from tasks.evaluation.units import write_figure
-from tasks.views.evaluations import ComparisonView, context_of, evaluation_markdown, probes_missed, rows_moved
+from tasks.views.evaluations import ComparisonView, context_of, evaluation_markdown, rows_moved
 from tasks.views.render import TEXT, draw
 from tests.storage.evaluation_worlds import evaluation as kept
 from tests.storage.evaluation_worlds import scored
@@ -103,7 +103,7 @@ def test_where_intervals_have_no_room_marks_stand_in_their_place():
         ("full", "50.0", "0.5", "50.0"),
         ("without propagation", "-5.0", "+1.3!", "+0.0"),
     ]
-    assert "! more than luck" in draw(TEXT, "evaluation.j2", **narrow, missed=[])
+    assert "! more than luck" in draw(TEXT, "evaluation.j2", **narrow)
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,8 @@ def test_probes_whose_page_did_not_come_back_are_shown_once_for_all_readers_the_
         scored(arm, f"p{number}", "a.pdf", **{"recall@5": share}) for number, share in came.items() for arm in ("flow", "top-k")
     ]
     printed = kept("r" * 12, *scores)
-    missed = probes_missed(printed, map(asked, came))
-    assert [one.id for one in missed] == [f"p{number}" for number in range(2, 27, 2)]
-    lines = draw(TEXT, "evaluation.j2", **context_of(printed), missed=missed).split("\n")
+    lines = draw(TEXT, "evaluation.j2", **context_of(printed, map(asked, came))).split("\n")
     assert "bold| 13 probes whose page is not among the first five" in lines
     assert "|   caption on page 2 of a.pdf: Which page says word 2?" in lines
     assert sum("caption on page" in line for line in lines) == 10 and "dim|   and 3 more; --out FILE.jsonl has all" in lines
-    assert "probes" not in draw(TEXT, "evaluation.j2", **context_of(printed), missed=[])
+    assert "probes" not in draw(TEXT, "evaluation.j2", **context_of(printed))
