@@ -9,77 +9,30 @@ from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
-from storage.runs.answers import removed_note
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes
 from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
-
-PLACE_WORDS = {
-    "text/html": "",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slide",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
-}
-"""What a page is called; where the word is empty a document has only one and it is not named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    box: Box
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A cited element that is shown itself; `node` is None where the corpus does not hold it any more."""
-
-    node: Node | None
-    numbers: tuple[int, ...]
-    quotes: tuple[str, ...]
-    crop: Picture | None
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A page with citations: its picture with marks, or the elements themselves; `remark` says why there is no picture."""
-
-    document: NamedDocument
-    page: int
-    picture: Picture | None
-    marks: tuple[Mark, ...]
-    exhibits: tuple[Exhibit, ...]
-    remark: str
+from tasks.report.sheets import Exhibit, Mark, Sheet, place_badges
+from tasks.views.answers import place_words
 
 
 @dataclass(frozen=True, slots=True)
 class ReportEvidence:
-    """Everything of the corpus that the report shows.
-
-    What is not in `documents` was replaced, or is one of `removed` (ids) and is not quoted.
-    """
+    """Everything of the corpus that the report shows; what is not in `documents` was removed or replaced."""
 
     sheets: tuple[Sheet, ...]
     nodes: Mapping[str, Node]
     documents: Mapping[str, DocumentRecord]
     labels: Mapping[PageKey, str]
-    removed: frozenset[str]
     left_out: tuple[str, ...]
 
-    def holds(self, document: NamedDocument) -> bool:
-        return document.id in self.documents
+    def place(self, at: Citation | RankedPage | PagePlace | Sheet) -> str:
+        return place_words(self.documents.get(at.document.id), at.page, self.labels.get((at.document.id, at.page)))
 
-    def place(self, document_id: str, page: int) -> str:
-        """Name a page as people do: "page 5 (printed iii)", "slide 3"; nothing where a document has no pages."""
-        return place_words(self.documents.get(document_id), page, self.labels.get((document_id, page), ""))
-
-    def name(self, document_id: str) -> str:
-        record = self.documents.get(document_id)
-        return record.name if record else document_id[:12]
-
-
-def place_words(record: DocumentRecord | None, page: int, label: str | None) -> str:
-    word = PLACE_WORDS.get(record.media_type, "page") if record else "page"
-    printed = f" (printed {label})" if label and label != str(page) else ""
-    return f"{word} {page}{printed}" if word else ""
+    @property
+    def targets(self) -> Mapping[int, str]:
+        """Return for each citation the address of the box, or of the element, that shows it."""
+        shown = [part.numbers for sheet in self.sheets for part in (*sheet.marks, *sheet.exhibits)]
+        return {number: f"#box-{numbers[0]}" for numbers in shown for number in numbers}
 
 
 PAGES_LISTED = 40
@@ -153,15 +106,8 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
         nodes=nodes,
         documents=documents,
         labels={key: page.label for key, page in pages.items() if page.label},
-        removed=_removed(answer) - documents.keys(),
         left_out=tuple(dict.fromkeys(pictures.left_out)),
     )
-
-
-def _removed(answer: Answer) -> frozenset[str]:
-    """Return the documents that the answer's notes say were removed; their words were taken out of it then."""
-    shown: list[Citation | PagePlace] = [*answer.citations, *(place for path in answer.paths for place in path.pages)]
-    return frozenset(place.document.id for place in shown if removed_note(place.document) in answer.notes)
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:
@@ -211,7 +157,7 @@ def _sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=tuple(Mark(box, tuple(numbers)) for box, numbers in boxed.items()),
+        marks=tuple(map(Mark, boxed, map(tuple, boxed.values()), place_badges(list(boxed)))),
         exhibits=tuple(_exhibits(bare, nodes, pictures)),
         remark=remark,
     )

@@ -5,67 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.answers import Citation, EvidencePath
+from storage.records.answers import Answer, Citation, EvidencePath, NamedDocument, PagePlace
 from storage.records.documents import Modality, Node
 from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
-from tasks.report.evidence import ReportEvidence
-from tasks.report.wording import cut, few_words, numbers_line, short_place
-
-LETTER = 6.9
-"""Width of a letter of a card's words in a wide face, in the drawing's units."""
-TITLE_LETTERS = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """What is drawn: the node ids in the order of their numbers, what each is, which citations stand on it, which routes count."""
-
-    ids: tuple[str, ...]
-    layout: PathLayout
-    cited: Mapping[str, tuple[int, ...]]
-    supported: frozenset[tuple[int, int]]
-    evidence: ReportEvidence
-    with_document: bool
-
-    def node(self, number: int) -> Node | None:
-        """Return the node, None where it is gone."""
-        return self.evidence.nodes.get(self.ids[number])
-
-    def name(self, end: int) -> str:
-        if end == ENTRY:
-            return "Question"
-        return short_place(self.evidence, self.node(end), with_document=True) if end < len(self.ids) else "Answer"
-
-    def says(self, number: int) -> str:
-        words = cut(few_words(self.node(number)), TITLE_LETTERS) or "This element is gone."
-        cited = self.cited.get(self.ids[number])
-        return f"{self.name(number)}: {words}{f' (cited as {numbers_line(cited)})' if cited else ''}"
-
-    def head(self, number: int) -> str:
-        """Return the place of a card's node, and what it is where it is no text."""
-        node = self.node(number)
-        place = short_place(self.evidence, node, with_document=self.with_document)
-        return place if node is None or node.modality is Modality.TEXT else f"{place} · {node.label or node.modality.capitalize()}"
-
-
-def drawing_of(paths: Sequence[EvidencePath], evidence: ReportEvidence, citations: Sequence[Citation]) -> Drawing:
-    cited: dict[str, tuple[int, ...]] = {}
-    for place, citation in enumerate(citations, 1):
-        cited[citation.node_id] = (*cited.get(citation.node_id, ()), place)
-    ids = tuple(dict.fromkeys(node for path in paths for node in path.nodes))
-    number = {node: place for place, node in enumerate(ids)}
-    numbered = [[number[node] for node in path.nodes] for path in paths]
-    layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
-    arcs = [
-        zip([ENTRY, *chain], [*chain, len(ids)], strict=True) for chain, path in zip(numbered, paths, strict=True) if path.answer
-    ]
-    documents = {evidence.nodes[node].document_id for node in ids if node in evidence.nodes}
-    return Drawing(ids, layout, cited, frozenset(arc for chain in arcs for arc in chain), evidence, len(documents) > 1)
-
+from tasks.report.evidence import PATHS_SHOWN, ReportEvidence
+from tasks.report.wording import cut, few_words, wrap
 
 Point = tuple[float, float]
 """To the right and down, in the drawing's own units."""
 
+LETTER = 6.9
+"""Width of a letter of a card's words in a wide face, in the drawing's units."""
+NAME_LETTERS = 16
+BADGES = 3
 THINNEST = 1.5
 WIDEST_GAP = 46.0
 SMALLEST_SCALE = 0.92
@@ -86,11 +38,17 @@ class Frame:
     height: float
     card_width: float
     column: float
+    card_height: float = CARD_HEIGHT
 
     @property
     def least_width(self) -> float:
         """Width on the screen, in pixels, below which words get too small to read; a frame that is narrower scrolls."""
         return self.width * SMALLEST_SCALE
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it scrolls on a usual screen, too."""
+        return self.least_width > SCREEN_WIDTH
 
     def at(self, column: float, row: float) -> Point:
         return MARGIN + TERMINAL_WIDTH + (column + 0.5) * self.column, (row + 0.5) * ROW
@@ -109,6 +67,18 @@ class Ribbon:
     route: Route
     width: float
     points: tuple[Point, ...]
+
+    @property
+    def curve(self) -> str:
+        """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
+        written = [f"M{self.points[0][0]:.1f} {self.points[0][1]:.1f}"]
+        for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(self.points)):
+            if place % 2:
+                written.append(f"L{x1:.1f} {y1:.1f}")
+                continue
+            pull = (x1 - x0) / 2 if x1 > x0 else 60.0
+            written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+        return "".join(written)
 
 
 def draw_ribbons(layout: PathLayout, frame: Frame) -> list[Ribbon]:
@@ -180,18 +150,6 @@ def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Poin
     return x + (frame.card_width if outgoing else -frame.card_width) / 2, y
 
 
-def curve_of(ribbon: Ribbon) -> str:
-    """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
-    written = [f"M{ribbon.points[0][0]:.1f} {ribbon.points[0][1]:.1f}"]
-    for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(ribbon.points)):
-        if place % 2:
-            written.append(f"L{x1:.1f} {y1:.1f}")
-            continue
-        pull = (x1 - x0) / 2 if x1 > x0 else 60.0
-        written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
-    return "".join(written)
-
-
 class Terminal(NamedTuple):
     """The bar from which all flow comes, or to which it goes, and which end of its name stands at its outer side."""
 
@@ -200,6 +158,7 @@ class Terminal(NamedTuple):
     height: float
     name_x: float
     anchor: str
+    width: float = TERMINAL_WIDTH
 
 
 def terminal(ribbons: Sequence[Ribbon], frame: Frame, *, start: bool) -> Terminal:
@@ -211,3 +170,95 @@ def terminal(ribbons: Sequence[Ribbon], frame: Frame, *, start: bool) -> Termina
     if start:
         return Terminal(0.0, low, high - low, 0.0, "start")
     return Terminal(frame.width - TERMINAL_WIDTH, low, high - low, frame.width, "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A node in the drawing, numbered from 1: where it stands, what it says, which citations stand on it; None where it is gone."""
+
+    number: int
+    node: Node | None
+    at: PagePlace | None
+    name: str
+    head: str
+    words: str
+    lines: list[str]
+    cited: tuple[int, ...]
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The strongest paths and their graph; which routes carry an answer, and how many paths are not shown."""
+
+    paths: Sequence[EvidencePath]
+    more: int
+    cards: Mapping[str, Card]
+    frame: Frame
+    ribbons: Sequence[Ribbon]
+    terminals: Sequence[Terminal]
+    supported: frozenset[tuple[int, int]]
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the nodes, by their numbers in routes."""
+        return [card.name for card in self.cards.values()]
+
+
+def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
+    """Return the drawing of the answer's paths, None where none was walked, or where the trace says more."""
+    walked = [path for path in answer.paths if path.nodes]
+    if answer.trace or not walked:
+        return None
+    paths = walked[:PATHS_SHOWN]
+    ids = list(dict.fromkeys(node for path in paths for node in path.nodes))
+    numbered = [[ids.index(node) for node in path.nodes] for path in paths]
+    layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
+    frame = frame_of(layout)
+    ribbons = draw_ribbons(layout, frame)
+    arcs = [
+        zip([ENTRY, *chain], [*chain, len(ids)], strict=True) for chain, path in zip(numbered, paths, strict=True) if path.answer
+    ]
+    return Drawing(
+        paths,
+        len(walked) - len(paths),
+        _cards(ids, layout, frame, evidence, answer.citations),
+        frame,
+        ribbons,
+        [terminal(ribbons, frame, start=start) for start in (True, False)],
+        frozenset(arc for chain in arcs for arc in chain),
+    )
+
+
+def _cards(
+    ids: Sequence[str], layout: PathLayout, frame: Frame, evidence: ReportEvidence, citations: Sequence[Citation]
+) -> dict[str, Card]:
+    one_document = len({evidence.nodes[id].document_id for id in ids if id in evidence.nodes}) == 1
+    room = int((frame.card_width - 22) / LETTER)
+    cards = {}
+    for number, id in enumerate(ids):
+        node, (x, y) = evidence.nodes.get(id), frame.at(layout.columns[number], layout.rows[number])
+        cited = tuple(place for place, citation in enumerate(citations, 1) if citation.node_id == id)
+        words, at = few_words(node), _place(node, evidence)
+        name, head = _short(at, evidence), _short(at, evidence, with_document=not one_document)
+        if node and node.modality is not Modality.TEXT:
+            head = f"{head} · {node.label or node.modality.capitalize()}"
+        head, lines = cut(head, room - 3 * len(cited[:BADGES])), wrap(words, room, 2)
+        cards[id] = Card(number + 1, node, at, name, head, words, lines, cited, x - frame.card_width / 2, y - CARD_HEIGHT / 2)
+    return cards
+
+
+def _place(node: Node | None, evidence: ReportEvidence) -> PagePlace | None:
+    if node is None:
+        return None
+    return PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page)
+
+
+def _short(at: PagePlace | None, evidence: ReportEvidence, *, with_document: bool = True) -> str:
+    """Return a place in the fewest words: "report, p. 5"."""
+    if at is None:
+        return "gone"
+    where = evidence.place(at).split(" (")[0].replace("page ", "p. ")
+    stem = cut(at.document.name.rsplit(".", 1)[0], NAME_LETTERS)
+    return ", ".join(filter(None, (stem if with_document or not where else "", where)))
