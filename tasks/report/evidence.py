@@ -1,14 +1,15 @@
 """What the report shows of an answer's evidence, gathered from an open snapshot before a word of HTML is written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import Snapshot
 from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
-from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
+from storage.records.documents import DocumentRecord, Node, Page, PageKey
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes
 from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
 from tasks.report.sheets import Exhibit, Mark, Sheet, place_badges
@@ -31,8 +32,7 @@ class ReportEvidence:
     @property
     def targets(self) -> Mapping[int, str]:
         """Return for each citation the address of the box, or of the element, that shows it."""
-        shown = [part.numbers for sheet in self.sheets for part in (*sheet.marks, *sheet.exhibits)]
-        return {number: f"#box-{numbers[0]}" for numbers in shown for number in numbers}
+        return {number: f"#box-{numbers[0]}" for sheet in self.sheets for numbers in sheet.cited for number in numbers}
 
 
 PAGES_LISTED = 40
@@ -46,6 +46,7 @@ PICTURE_CHARACTERS = 10_200_000
 
 Numbered = tuple[int, Citation]
 """A citation with its number, from 1."""
+Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
@@ -129,10 +130,14 @@ def _places(answer: Answer, nodes: Iterable[Node]) -> set[PageKey]:
 
 def cited_pages(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
     """Return the numbered citations of each page, pages in the order in which they are first cited."""
-    pages: dict[PageKey, list[Numbered]] = {}
-    for number, citation in enumerate(citations, 1):
-        pages.setdefault((citation.document.id, citation.page), []).append((number, citation))
-    return pages
+    return _grouped(enumerate(citations, 1), lambda citation: (citation.document.id, citation.page))
+
+
+def _grouped(cited: Iterable[Numbered], key: Callable[[Citation], Key]) -> dict[Key, list[Numbered]]:
+    groups: dict[Key, list[Numbered]] = {}
+    for number, citation in cited:
+        groups.setdefault(key(citation), []).append((number, citation))
+    return groups
 
 
 def _sheet(
@@ -148,26 +153,19 @@ def _sheet(
         remark = str(error)
         if remark:
             pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
-    boxed: dict[Box, list[int]] = {}
-    for number, citation in cited:
-        if picture and citation.box:
-            boxed.setdefault(citation.box, []).append(number)
-    bare = [(number, citation) for number, citation in cited if not (picture and citation.box)]
+    by_box = _grouped(cited, lambda citation: citation.box if picture else None)
+    bare = _grouped(by_box.pop(None, []), lambda citation: citation.node_id)
+    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
     return Sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=tuple(map(Mark, boxed, map(tuple, boxed.values()), place_badges(list(boxed)))),
-        exhibits=tuple(_exhibits(bare, nodes, pictures)),
+        marks=tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes)))),
+        exhibits=tuple(_exhibit(nodes.get(node), same, pictures) for node, same in bare.items()),
         remark=remark,
     )
 
 
-def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], pictures: Pictures) -> Iterable[Exhibit]:
-    grouped: dict[str, list[Numbered]] = {}
-    for number, citation in cited:
-        grouped.setdefault(citation.node_id, []).append((number, citation))
-    for node_id, same in grouped.items():
-        node = nodes.get(node_id)
-        crop = pictures.of_element(node, same[0][1].document) if node else None
-        yield Exhibit(node, tuple(number for number, _ in same), tuple(citation.quote for _, citation in same), crop)
+def _exhibit(node: Node | None, cited: Sequence[Numbered], pictures: Pictures) -> Exhibit:
+    crop = pictures.of_element(node, cited[0][1].document) if node else None
+    return Exhibit(node, tuple(number for number, _ in cited), tuple(citation.quote for _, citation in cited), crop)

@@ -1,23 +1,25 @@
 """The evidence graph as a drawing: the question on one side, the answer on the other, and between them what carried the flow."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.answers import Answer, Citation, EvidencePath, NamedDocument, PagePlace
+from storage.records.answers import Answer, EvidencePath, NamedDocument, PagePlace
 from storage.records.documents import Modality, Node
+from storage.text import one_line
 from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
+from tasks.asking.request import JOINERS
 from tasks.report.evidence import PATHS_SHOWN, ReportEvidence
-from tasks.report.wording import cut, few_words, wrap
+
+CELL_END = re.compile(r"(?<!\\)\|")
+WORDS_READ = 2000
+"""Characters of an element of which a few words are shown."""
 
 Point = tuple[float, float]
 """To the right and down, in the drawing's own units."""
 
-LETTER = 6.9
-"""Width of a letter of a card's words in a wide face, in the drawing's units."""
-NAME_LETTERS = 16
-BADGES = 3
 THINNEST = 1.5
 WIDEST_GAP = 46.0
 SMALLEST_SCALE = 0.92
@@ -25,7 +27,7 @@ SMALLEST_SCALE = 0.92
 SCREEN_WIDTH = 1080.0
 """What a usual screen has room for, in pixels."""
 TERMINAL_SHARE = 0.84
-"""A terminal's ribbons spread over this share of the drawing at most, so that they run straight."""
+"""A terminal, and its ribbons, spread over this share of the drawing, so that they run straight."""
 CARD_HEIGHT, ROW = 58.0, 76.0
 MARGIN, TERMINAL_WIDTH = 46.0, 12.0
 
@@ -39,6 +41,11 @@ class Frame:
     card_width: float
     column: float
     card_height: float = CARD_HEIGHT
+    terminal_width: float = TERMINAL_WIDTH
+
+    @property
+    def terminal_height(self) -> float:
+        return TERMINAL_SHARE * self.height
 
     @property
     def least_width(self) -> float:
@@ -124,7 +131,7 @@ def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoin
     for end, places in ends.items():
         places.sort(key=lambda place: (_other_row(layout, layout.routes[place], outgoing=outgoing), place))
         total, gaps = sum(widths[place] for place in places), len(places) - 1
-        spare = (TERMINAL_SHARE * frame.height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
+        spare = (frame.terminal_height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
         gap = min(max(spare, 0.0), WIDEST_GAP)
         x, y = _side(layout, frame, end, outgoing=outgoing)
         y -= (total + gap * gaps) / 2
@@ -150,60 +157,31 @@ def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Poin
     return x + (frame.card_width if outgoing else -frame.card_width) / 2, y
 
 
-class Terminal(NamedTuple):
-    """The bar from which all flow comes, or to which it goes, and which end of its name stands at its outer side."""
-
-    x: float
-    y: float
-    height: float
-    name_x: float
-    anchor: str
-    width: float = TERMINAL_WIDTH
-
-
-def terminal(ribbons: Sequence[Ribbon], frame: Frame, *, start: bool) -> Terminal:
-    end = 0 if start else -1
-    nodes = max(ribbon.route.target for ribbon in ribbons)
-    mine = [ribbon for ribbon in ribbons if (ribbon.route.source == ENTRY if start else ribbon.route.target == nodes)]
-    low = min(frame.height / 2 - 20, *(ribbon.points[end][1] - ribbon.width / 2 for ribbon in mine))
-    high = max(frame.height / 2 + 20, *(ribbon.points[end][1] + ribbon.width / 2 for ribbon in mine))
-    if start:
-        return Terminal(0.0, low, high - low, 0.0, "start")
-    return Terminal(frame.width - TERMINAL_WIDTH, low, high - low, frame.width, "end")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A node in the drawing, numbered from 1: where it stands, what it says, which citations stand on it; None where it is gone."""
+class Card(NamedTuple):
+    """A node in the drawing, numbered from 1: what and where it is, None where it is gone; its citations; its middle."""
 
     number: int
     node: Node | None
     at: PagePlace | None
-    name: str
-    head: str
-    words: str
-    lines: list[str]
-    cited: tuple[int, ...]
+    cited: list[int]
     x: float
     y: float
+
+    @property
+    def words(self) -> str:
+        return few_words(self.node) if self.node else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The strongest paths and their graph; which routes carry an answer, and how many paths are not shown."""
+    """The strongest paths, how many more there are, and their graph: nodes by id, routes, and which of these carry an answer."""
 
     paths: Sequence[EvidencePath]
     more: int
-    cards: Mapping[str, Card]
     frame: Frame
+    cards: Mapping[str, Card]
     ribbons: Sequence[Ribbon]
-    terminals: Sequence[Terminal]
     supported: frozenset[tuple[int, int]]
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the nodes, by their numbers in routes."""
-        return [card.name for card in self.cards.values()]
 
 
 def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
@@ -216,49 +194,28 @@ def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
     numbered = [[ids.index(node) for node in path.nodes] for path in paths]
     layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
     frame = frame_of(layout)
-    ribbons = draw_ribbons(layout, frame)
-    arcs = [
-        zip([ENTRY, *chain], [*chain, len(ids)], strict=True) for chain, path in zip(numbered, paths, strict=True) if path.answer
-    ]
-    return Drawing(
-        paths,
-        len(walked) - len(paths),
-        _cards(ids, layout, frame, evidence, answer.citations),
-        frame,
-        ribbons,
-        [terminal(ribbons, frame, start=start) for start in (True, False)],
-        frozenset(arc for chain in arcs for arc in chain),
-    )
-
-
-def _cards(
-    ids: Sequence[str], layout: PathLayout, frame: Frame, evidence: ReportEvidence, citations: Sequence[Citation]
-) -> dict[str, Card]:
-    one_document = len({evidence.nodes[id].document_id for id in ids if id in evidence.nodes}) == 1
-    room = int((frame.card_width - 22) / LETTER)
     cards = {}
-    for number, id in enumerate(ids):
-        node, (x, y) = evidence.nodes.get(id), frame.at(layout.columns[number], layout.rows[number])
-        cited = tuple(place for place, citation in enumerate(citations, 1) if citation.node_id == id)
-        words, at = few_words(node), _place(node, evidence)
-        name, head = _short(at, evidence), _short(at, evidence, with_document=not one_document)
-        if node and node.modality is not Modality.TEXT:
-            head = f"{head} · {node.label or node.modality.capitalize()}"
-        head, lines = cut(head, room - 3 * len(cited[:BADGES])), wrap(words, room, 2)
-        cards[id] = Card(number + 1, node, at, name, head, words, lines, cited, x - frame.card_width / 2, y - CARD_HEIGHT / 2)
-    return cards
+    for place, id in enumerate(ids):
+        node = evidence.nodes.get(id)
+        at = PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page) if node else None
+        cited = [number for number, citation in enumerate(answer.citations, 1) if citation.node_id == id]
+        cards[id] = Card(place + 1, node, at, cited, *frame.at(layout.columns[place], layout.rows[place]))
+    supporting = [[ENTRY, *chain, len(ids)] for chain, path in zip(numbered, paths, strict=True) if path.answer]
+    supported = frozenset(arc for chain in supporting for arc in itertools.pairwise(chain))
+    return Drawing(paths, len(walked) - len(paths), frame, cards, draw_ribbons(layout, frame), supported)
 
 
-def _place(node: Node | None, evidence: ReportEvidence) -> PagePlace | None:
-    if node is None:
-        return None
-    return PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page)
+def few_words(node: Node) -> str:
+    """Return what the node says, in one line: a figure's or table's caption, else its text; of a table the cells."""
+    if node.modality is not Modality.TEXT and node.caption:
+        return one_line(node.caption, keep=JOINERS)
+    content = node.content[:WORDS_READ]
+    words = (cells_in_words(content) if node.modality is Modality.TABLE else content) or node.caption or node.summary
+    return one_line(words, keep=JOINERS)
 
 
-def _short(at: PagePlace | None, evidence: ReportEvidence, *, with_document: bool = True) -> str:
-    """Return a place in the fewest words: "report, p. 5"."""
-    if at is None:
-        return "gone"
-    where = evidence.place(at).split(" (")[0].replace("page ", "p. ")
-    stem = cut(at.document.name.rsplit(".", 1)[0], NAME_LETTERS)
-    return ", ".join(filter(None, (stem if with_document or not where else "", where)))
+def cells_in_words(table: str) -> str:
+    """Return the cells of a Markdown table with commas between; of equal ones in a row the first, of rules nothing."""
+    cells = (cell.strip() for line in table.splitlines() for cell in CELL_END.split(line))
+    distinct = itertools.groupby(cell for cell in cells if cell.strip("-: "))
+    return ", ".join(cell.replace("\\|", "|") for cell, _ in distinct)

@@ -43,5 +43,5 @@ def draw_picture(answer: Answer, evidence: ReportEvidence) -> str:
     """Return the graph of the strongest paths as an SVG file's text, "" where none was walked, or the trace says more."""
     drawing = draw_paths(answer, evidence)
     style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
-    picture: Any = HTML.get_template("graph.html").module
+    picture: Any = HTML.get_template("graph.html").make_module({"evidence": evidence})
     return str(picture.draw(drawing, style)) if drawing else ""

@@ -79,8 +79,9 @@ class Sheet:
     remark: str
 
     @property
-    def numbers(self) -> list[int]:
-        return sorted(number for part in (*self.marks, *self.exhibits) for number in part.numbers)
+    def cited(self) -> list[tuple[int, ...]]:
+        """Return the numbers of the citations that each box, or element, shows."""
+        return [mark.numbers for mark in self.marks] + [exhibit.numbers for exhibit in self.exhibits]
 
 
 def table_of(exhibit: Exhibit) -> Table | None:

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import math
 import re
-import unicodedata
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,16 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
-from tasks.report.graph import draw_paths
+from tasks.report.graph import few_words
 from tasks.report.page import draw_picture
 from tasks.report.pictures import Picture
 from tasks.report.sheets import Exhibit, Mark, Sheet
-from tasks.report.wording import cut, few_words, wrap
 from tasks.views.render import HTML
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
-    DOCX,
     a_node,
     a_path,
     a_record,
@@ -228,29 +225,9 @@ def test_whatever_is_written_no_element_and_no_attribute_comes_of_it(text):
     assert name == "p" and set(attributes) == {"title"}
 
 
-LETTER = document_id("letter")
-PLACES = evidence_of(records=(PAPER, a_record(LETTER, "letter.docx", media_type=DOCX)))
-
-
-def width(text):
-    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
-
-
-def cards_of(*nodes):
-    drawing = draw_paths(an_answer(paths=(a_path(0.5, *nodes),)), replace(PLACES, nodes={node.id: node for node in nodes[:-1]}))
-    return [(card.name, card.head) for card in drawing.cards.values()]
-
-
-def test_a_card_says_where_its_node_stands_and_leaves_out_what_goes_without_saying():
-    page, letter, gone = a_node(PAPER.id, 0), a_node(LETTER, 0), a_node(PAPER.id, 9)
-    assert cards_of(page, gone) == [("paper, p. 1", "p. 1"), ("gone", "gone")]
-    assert cards_of(page, letter, gone)[:2] == [("paper, p. 1", "paper, p. 1"), ("letter", "letter")]
-
-
 def test_a_figure_or_table_is_known_by_its_caption_and_text_by_itself():
     assert few_words(a_table(PAPER.id, 0)) == "Table 1: Intervals"
     assert few_words(a_node(PAPER.id, 0, "some\n  words \x1b[0m")) == "some words [0m"
-    assert few_words(None) == ""
 
 
 def test_a_table_without_a_caption_is_known_by_its_cells_in_plain_words():
@@ -265,17 +242,3 @@ def test_a_table_without_a_caption_is_known_by_its_cells_in_plain_words():
 def test_numbers_are_shown_in_three_decimals_at_most_and_never_in_powers_of_ten():
     shown = {0.0: "0", 0.5: "0.5", 0.12345: "0.123", 12345.6: "12345.6", 0.00004: "0", 3: "3"}
     assert {value: HTML.from_string("{{ value }}").render(value=value) for value in shown} == shown
-
-
-@given(st.text(), st.integers(2, 40))
-def test_what_is_cut_fits_and_what_fits_is_not_cut(text, room):
-    assert width(cut(text, room)) <= room
-    if width(text) <= room:
-        assert cut(text, room) == text
-
-
-def test_lines_break_between_words():
-    assert wrap("alpha beta gamma delta", 11, 2) == ["alpha beta", "gamma delta"]
-    assert wrap("alpha beta gamma delta epsilon", 11, 2) == ["alpha beta", "gamma delt…"]
-    assert wrap("incomprehensibilities", 8, 2) == ["incompre", "hensibi…"]
-    assert wrap("", 8, 2) == []
