@@ -1,4 +1,4 @@
-"""What all pages share: their templates, over those of the report, and the policy that lets nothing in from elsewhere."""
+"""What all pages share: their templates, over those of the views, and the policy that lets nothing in from elsewhere."""
 
 from collections.abc import Mapping
 from pathlib import Path

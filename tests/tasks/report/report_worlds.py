@@ -157,7 +157,7 @@ def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) 
 
 def render(answer: Answer, evidence: ReportEvidence) -> str:
     """Return the answer's report."""
-    corpus = SimpleNamespace(documents=evidence.documents.values)
+    corpus = SimpleNamespace(documents=evidence.documents.values, location=SimpleNamespace(name="default"))
     return show_page(view_answer(answer, corpus), evidence)
 
 
