@@ -30,12 +30,12 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False, soft_wrap=True, emoji=False)
 
     @cached_property
     def side(self) -> Console:
         """Standard error, for progress and remarks."""
-        return Console(stderr=True, highlight=False)
+        return Console(stderr=True, highlight=False, emoji=False)
 
     def data(self, value: object) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -59,7 +59,7 @@ class Output:
         """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty."""
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
-        for line in draw(TEXT, template, **context).split("\n"):
+        for line in draw(TEXT, template, **context).removesuffix("\n").split("\n"):
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
             rest = BEGINNING.sub("", words)
