@@ -14,9 +14,10 @@ from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, Node, Page
 from storage.text import displayed
-from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
+from tasks.report.evidence import Numbered, cited_pages
 from tasks.report.pictures import Picture, draw_page
-from tasks.report.sheets import SMALLEST, place_badges
+from tasks.report.sheets import SMALLEST, Exhibit, place_badges
+from tasks.views.answers import place_words
 
 READERS_SECONDS = 3.0
 """Somebody looks at the page, and waits no longer for who still reads the document."""
