@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, Response
 
-from flows.display.corpus_tables import page_of, receipt_words
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
-from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, Node, Page
 from storage.text import displayed
-from tasks.report.evidence import Exhibit, Numbered, cited_pages, place_words
+from tasks.report.evidence import Exhibit, Numbered, cited_pages
 from tasks.report.pictures import Picture, draw_page
 from tasks.report.sheets import SMALLEST, place_badges
+from tasks.views.answers import place_words
+from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
 """Somebody looks at the page, and waits no longer for who still reads the document."""
@@ -34,9 +34,8 @@ router = APIRouter(prefix="/documents")
 @router.get("/{document}")
 def shown(document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        return html("document.html", corpus=corpus, record=record, sections=snapshot.sections(record.id))
+    with opened(corpus, document) as found:
+        return html("document.html", corpus=corpus, outline=view_outline(*found))
 
 
 @router.post("/{document}/remove")
@@ -44,15 +43,14 @@ async def remove(document: str, corpus: str = "default") -> Response:
     """Remove a document at once, and show the receipt; what is still being read goes later."""
     location = corpus_location(corpus)
     receipt = await asyncio.to_thread(remove_document, location, displayed(document), now=True, patience=READERS_SECONDS)
-    return html("removed.html", corpus=corpus, receipt=receipt, words=receipt_words(receipt))
+    return html("removed.html", corpus=corpus, receipt=view_receipt(receipt))
 
 
 @router.get("/{document}/pages/{number}")
 def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        found = page_of(snapshot, record, number)
+    with opened(corpus, document) as (snapshot, record):
+        found = find_page(snapshot, record, number)
         citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
     picture, why = draw_page(record, found)

@@ -9,21 +9,16 @@ import pytest
 from rich.console import Console
 
 from flows.display.answer_tables import QUOTE_SHOWN, show_answer, show_answers
-from flows.display.corpus_tables import corpus_json, show_corpus, show_settings
 from flows.display.followed import WITHDRAWN, followed
 from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
 from flows.display.progress import shown as progress_shown
-from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
-from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
-from storage.records.documents import SkippedFile
 from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, report
-from tasks.settings.ask import AllSettings, load_settings, method_of
 from tasks.settings.ingest import ReadingSettings
 from tasks.views.errors import ErrorView, view_error
 from tests.program import terminal
@@ -73,27 +68,6 @@ def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():
     full = DiskFullError("disk full", "/x", "free some")
     assert isinstance(full, OSError) and is_full_disk(full) and pickle.loads(pickle.dumps(full)).remedy == "free some"
     assert view_error(FileNotFoundError(2, "No such file", "/x/y")) == ErrorView(what="No such file", value="/x/y")
-
-
-def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):
-    skipped = [SkippedFile(path=f"/in/{number}\n.pdf", reason="a symbolic link") for number in range(30)]
-    with open_for_reading(corpus_location("small")) as snapshot:
-        one = snapshot.documents()[0]
-        show_corpus("small", snapshot, skipped, Output(as_json=False), only={one.id})
-        listed = corpus_json("small", snapshot, skipped)
-    shown = capsys.readouterr().out
-    assert one.name in shown and shown.count("\nskipped ") + shown.startswith("skipped ") == 20 and "10 more skipped" in shown
-    assert "\n.pdf" not in shown and len(listed["skipped"]) == 30
-
-
-def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, tmp_path):
-    show_settings(AllSettings(), Output(as_json=False), method=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert "limits.memory_megabytes = 3072  # private memory of one parser child (ge=256, le=65536)" in lines
-    assert "# models.budget.calls is not set" in " ".join(lines) and len(lines) <= 70
-    (tmp_path / "all.toml").write_text("\n".join(lines))
-    assert load_settings(tmp_path / "all.toml") == AllSettings()
-    assert load_settings(tmp_path / "all.toml", "paper") == method_of("paper"), "what users turn no preset sets"
 
 
 PEOPLE = Output(as_json=False)
