@@ -64,37 +64,37 @@ class StoreError(ExpectedError):
     why = refusal = ""
 
 
-def failure(doing: str, code: str, cause: str, *, refusal: str = "") -> StoreError:
+def failure(doing: str, at: str, code: str, cause: str, *, refusal: str = "") -> StoreError:
     """Return the error for what could not be done; the code is the store's own, or the kind of boto3's error."""
     # boto3 repeats the endpoint.
     words = without_sign_in(" ".join(cause.split()).rstrip(".").replace(";", ","))
-    why = f"{words} ({code}); {REMEDIES.get(code, REMEDY)}"
-    error = StoreError(f"cannot {doing}: {why}")
-    error.why, error.refusal = why, refusal
+    remedy = REMEDIES.get(code, REMEDY)
+    error = StoreError(f"cannot {doing} {at!r}: {words} ({code})", at, remedy)
+    error.why, error.refusal = f"{words} ({code}); {remedy}", refusal
     return error
 
 
 @contextmanager
-def explained(doing: str) -> Iterator[None]:
+def explained(doing: str, at: str) -> Iterator[None]:
     """Turn every way in which boto3 fails into a StoreError; `doing` is what, to which address, as one goes on after "cannot"."""
     try:
         import boto3  # noqa: F401 - botocore may be there without it
         from botocore.exceptions import BotoCoreError, ClientError
         from s3transfer.exceptions import RetriesExceededError, S3DownloadFailedError, S3ValidationError
     except ImportError as error:
-        raise failure(doing, type(error).__name__, "boto3 is not installed") from error
+        raise failure(doing, at, type(error).__name__, "boto3 is not installed") from error
     try:
         yield
     except ClientError as error:
         told = error.response["Error"]
         code = str(told.get("Code") or type(error).__name__)
-        raise failure(doing, code, str(told.get("Message") or error), refusal=code) from error
+        raise failure(doing, at, code, str(told.get("Message") or error), refusal=code) from error
     except S3DownloadFailedError as error:
-        raise failure(doing, CHANGED, "it changed while it was read", refusal=CHANGED) from error
+        raise failure(doing, at, CHANGED, "it changed while it was read", refusal=CHANGED) from error
     except (BotoCoreError, RetriesExceededError, S3ValidationError, ValueError) as error:
         # An endpoint that is no address is a bare ValueError.
         cause = getattr(error, "last_exception", error)
-        raise failure(doing, type(cause).__name__, str(cause)) from error
+        raise failure(doing, at, type(cause).__name__, str(cause)) from error
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def quiet_where(codes: Collection[str]) -> Iterator[None]:
 
 def make_client(address: StoreAddress) -> Any:  # noqa: ANN401 - boto3 makes its classes when it runs
     """Return a client, which many threads may use, with the credentials as they are now."""
-    with explained(f"reach {address.shown!r}"):
+    with explained("reach", address.shown):
         import boto3
         from botocore.config import Config
 
@@ -136,7 +136,7 @@ def list_objects(client: Any, address: StoreAddress) -> Iterator[StoredObject]: 
     key = address.key
     # Of all keys that begin with `a`, `a` is the first, and `ab` is none of ours.
     listings = ((key, None),) if not key or key.endswith("/") else ((key, 1), (f"{key}/", None))
-    with explained(f"list {address.shown!r}"):
+    with explained("list", address.shown):
         for prefix, most in listings:
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=address.bucket, Prefix=prefix, PaginationConfig={"MaxItems": most}
@@ -159,7 +159,7 @@ def fetch_object(
     Where it is not as it was `listed` the refusal is CHANGED. What `moved` raises ends the fetch; it gets the bytes of each part,
     and takes them back where a part is fetched again.
     """
-    with explained(f"read {address.shown!r}"):
+    with explained("read", address.shown):
         from boto3.s3.transfer import TransferConfig, create_transfer_manager
         from s3transfer.exceptions import S3DownloadFailedError
 
@@ -187,7 +187,7 @@ class ObjectPrefix:
 
     def read(self, name: str) -> tuple[bytes | None, str]:
         """Return the object and the tag that changes with it, None where there is none."""
-        with quiet_where(ABSENT), explained(f"read {self.uri(name)!r}"):
+        with quiet_where(ABSENT), explained("read", self.uri(name)):
             got = self._s3.get_object(**self._named(name), ChecksumMode="ENABLED")
             return got["Body"].read(), str(got["ETag"])
         return None, ""
@@ -198,7 +198,7 @@ class ObjectPrefix:
         False may also mean that our own put went through and its answer was lost, so that it was sent again: read it to know.
         """
         condition = {"IfMatch": over} if over else {"IfNoneMatch": "*"}
-        with quiet_where(ABSENT | REFUSED), explained(f"put {self.uri(name)!r}"):
+        with quiet_where(ABSENT | REFUSED), explained("put", self.uri(name)):
             self._s3.put_object(**self._named(name), Body=data, **condition)
             return True
         return False
@@ -207,11 +207,11 @@ class ObjectPrefix:
         """Raise StoreError where the store puts an object whatever was asked of the one before; a small object stays there."""
         self.put(PROBE, b"", over="")
         if self.put(PROBE, b"", over="") or self.put(PROBE, b"", over=NO_TAG):
-            raise failure(f"push to {self.address.uri!r}", "NotImplemented", "without conditional puts two pushes could mix")
+            raise failure("push to", self.address.uri, "NotImplemented", "without conditional puts two pushes could mix")
 
     def send(self, name: str, path: Path, moved: Callable[[int], None]) -> None:
         """Put a file, of any size, whatever is there."""
-        with path.open("rb") as stream, explained(f"put {self.uri(name)!r}"):
+        with path.open("rb") as stream, explained("put", self.uri(name)):
             from boto3.s3.transfer import TransferConfig
 
             self._s3.upload_fileobj(stream, **self._named(name), Callback=moved, Config=TransferConfig(use_threads=False))
@@ -222,7 +222,7 @@ class ObjectPrefix:
             fetch_object(self._s3, self.address.below(name), stream, moved)
             stream.seek(0)
             if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
-                raise failure(f"read {self.uri(name)!r}", "damaged", "it does not match its hash")
+                raise failure("read", self.uri(name), "damaged", "it does not match its hash")
 
     def sizes(self, below: str) -> dict[str, int]:
         """Return how many bytes each object has whose name begins so, which ends in a slash."""
@@ -233,11 +233,11 @@ class ObjectPrefix:
         """Delete the objects; one that is not there is no error."""
         for first in range(0, len(names), DELETE_AT_ONCE):
             keys = [{"Key": self.address.below(name).key} for name in names[first : first + DELETE_AT_ONCE]]
-            doing = f"delete {self.uri(names[first])!r}"
-            with explained(doing):
+            doing, at = "delete", self.uri(names[first])
+            with explained(doing, at):
                 reply = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
             for refused in reply.get("Errors", ())[:1]:
-                raise failure(doing, str(refused["Code"]), str(refused.get("Message", "refused")))
+                raise failure(doing, at, str(refused["Code"]), str(refused.get("Message", "refused")))
 
     def _named(self, name: str) -> dict[str, str]:
         return {"Bucket": self.address.bucket, "Key": self.address.below(name).key}

@@ -260,9 +260,13 @@ def embedder_of(corpus: str) -> EmbedderIdentity:
 
 
 def lasting(answer: Answer) -> dict[str, Any]:
-    """Return of an answer what is the same whenever the same is asked: all but ids, times and seconds."""
+    """Return of an answer what is the same whenever the same is asked: all but ids, links, times and seconds."""
     told = answer_json(answer)
     del told["answer_id"], told["asked"], told["usage"]["seconds"]
+    # A link names the answer.
+    told.pop("link", None)
+    for cited in told["citations"]:
+        cited.pop("link", None)
     return told
 
 

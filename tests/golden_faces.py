@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import re
 import unicodedata
 from contextlib import redirect_stderr, redirect_stdout
@@ -63,7 +64,9 @@ def screen(*arguments):
 
 def pretty(text):
     """Return JSON on as few lines as can be read; of all settings of a run only that they are there."""
-    return laid_out(json.loads(text) if isinstance(text, str) else text)
+    written = text if isinstance(text, str) else json.dumps(text)
+    # Where lines are broken must not depend on how long the name of a folder is.
+    return laid_out(json.loads(written.replace(os.environ["FLOWREADER_HOME"], "HOME")))
 
 
 def laid_out(value, indent="", before=""):
@@ -100,9 +103,14 @@ def door():
     return client()
 
 
+@cache
+def tools():
+    return Tools(None)
+
+
 def tool(name, **arguments):
     """Return what a tool replies by MCP; of a picture that it is there."""
-    parts = asyncio.run(Tools(None).call_tool(name, {"corpus": "default", **arguments})).content
+    parts = asyncio.run(tools().call_tool(name, arguments)).content
     return "\n".join(pretty(part.text) if part.type == "text" else f"({part.mime_type})" for part in parts)
 
 
@@ -140,8 +148,8 @@ def by_mcp(error):
     async def answering(_request):
         raise error
 
-    reply = asyncio.run(Tools(answering).call_tool("ask", {"question": "How deep?", "corpus": "default"}))
-    return unless_same(pretty(reply.content[0].text), by_command(error, as_json=True))
+    tools().answering = answering
+    return unless_same(tool("ask", question="How deep?", corpus="default"), by_command(error, as_json=True))
 
 
 def blank_page(artifacts, document, page, copies, *, dpi):

@@ -17,6 +17,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.reading.answer import UnansweredError
 from tasks.report.write import render_report
+from tasks.views.answers import view_answer
 from tests.asking_worlds import Passage, answer_at, answers_kept, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import (
@@ -194,7 +195,7 @@ def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_mark
         answer = answer_at(place, QUESTION)
     assert (answer.status, answer.answer_by) == (AnswerStatus.EVIDENCE, "model") and answer.answer.startswith("HACKED")
     assert any("no quote proves the answer of the model" in note for note in answer.notes)
-    show_answer(answer, Output(as_json=False), with_question=False)
+    show_answer(view_answer(answer, place.snapshot), Output(as_json=False), with_question=False)
     assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
     assert "The model says, and no quote proves it: HACKED" in render_report(answer, place.snapshot, kept_artifacts()).html
 

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from storage.locations import CorpusLocation
 from storage.records.answers import (
@@ -21,6 +22,7 @@ from storage.records.documents import Modality, identify
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
+from tasks.views.answers import AnswerView, view_answer
 from tests.storage.worlds import document_id
 
 
@@ -65,6 +67,11 @@ def answer(*names: str, asked: str = "2026-01-01T00:00:00+00:00", question: str 
         models={"embedder": "small"},
         notes=("extractive",),
     )
+
+
+def view_of(given: Answer) -> AnswerView:
+    """The answer as a corpus shows it that holds none of its documents any more."""
+    return view_answer(given, SimpleNamespace(documents=list))  # type: ignore[arg-type]
 
 
 def numbered(count: int, *names: str) -> list[Answer]:

@@ -19,7 +19,7 @@ from tasks.asking.request import AskRequest
 from tests.asking_worlds import COAST, TORQUE, WEIGHT
 from tests.flows.service_worlds import service, slowly_in_reverse
 from tests.program import flowreader
-from tests.storage.answer_worlds import answer
+from tests.storage.answer_worlds import answer, view_of
 
 PARTS = {
     *(
@@ -37,6 +37,7 @@ PARTS = {
         "evidence_pages",
     ),
     *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes", "cached", "completeness", "refusal", "trace"),
+    *("withheld", "link"),
 }
 
 
@@ -168,7 +169,7 @@ def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
     table = call("answers", "list").out
     assert json.loads(first)["answer_id"][:8] in table and "evidence" in table
     shown = call("answers", "show", json.loads(first)["answer_id"]).out
-    assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, page 4" in shown
+    assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, slide 4" in shown
 
 
 def test_an_empty_corpus_says_so(call, own_home):
@@ -181,7 +182,9 @@ def test_an_empty_corpus_says_so(call, own_home):
     assert "holds no document that can be read" in error["error"]["what"] and "flowreader status" in error["error"]["remedy"]
 
 
-ANSWERS = {question: answer_json(answer("report", question=question)) for question in ("How deep?", "How high?", "How far?")}
+ANSWERS = {
+    question: answer_json(view_of(answer("report", question=question))) for question in ("How deep?", "How high?", "How far?")
+}
 REQUEST = {"questions": ["How deep?"], "corpus": "small"}
 
 

@@ -3,24 +3,24 @@
 `make golden` writes the files of tests/golden anew.
 """
 
-import asyncio
 import io
 import os
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 
+from flows.cli.arguments import build_parser
 from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.frames import Corpus
 from flows.prefect_runs import pages as answer_pages
 from flows.prefect_runs.corpus_pages import answer_key, corpus_key, corpus_markdown, corpus_now
-from flows.service.mcp_tools import Tools
 from flows.service.openai_protocol import completion_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -71,29 +71,21 @@ ANSWER = {
     "report": lambda name: html(door().get(f"/answers/{name}/report")),
     "page": lambda name: html(door().get(f"/answers/{name}")),
     "rest": lambda name: unless_same(pretty(door().get(f"{API}/answers/{name}").text), told("answers", "show", name)),
-    "mcp": lambda name: tool("get_answer", answer_id=name),
+    "mcp": lambda name: tool("get_answer", answer_id=name, corpus="default"),
     "openai": lambda name: pretty(completion_of(kept(name), "default", 0, "http://here").whole()),
     "lineage_terminal": lambda name: command("lineage", name),
     "lineage_json": lambda name: told("lineage", name),
     "lineage_markdown": lambda name: answer_pages.answer_lineage(kept(name)),
     "lineage_page": lambda name: html(door().get(f"/answers/{name}/lineage")),
 }
-FEW = ("answered", "withheld", "hostile")
-SOME = {
-    "report": ("answered", "evidence", "withheld", "hostile"),
-    "screen": ("answered", "partial", "evidence", "not found", "hostile"),
-    "rest": FEW,
-    "mcp": ("answered", "evidence", "unproven", "withheld", "hostile"),
-    "lineage": FEW,
-}
-"""Of these faces not every answer is shown: what differs is drawn elsewhere."""
+WITH_LINEAGE = ("answered", "withheld", "hostile")
 
 
 def answers_in(show, cases):
     return lambda world: [(case, show(answer.answer_id)) for case, answer in world.answers.items() if case in cases or not cases]
 
 
-FACES |= {f"answer_{name}": answers_in(show, SOME.get(name.partition("_")[0], ())) for name, show in ANSWER.items()}
+FACES |= {f"answer_{name}": answers_in(show, WITH_LINEAGE if "lineage" in name else ()) for name, show in ANSWER.items()}
 COMMANDS = {
     "corpus": (
         ("answers", "list"),
@@ -104,7 +96,7 @@ COMMANDS = {
         ("doctor",),
         ("doctor", "--models"),
     ),
-    "lineage": (("lineage", "report.pdf"), ("lineage", TRAPPED.id[:8]), ("lineage", INGEST), ("lineage", "ask-0-answered")),
+    "lineage": (("lineage", "report.pdf"), ("lineage", TRAPPED.id[:8]), ("lineage", INGEST), ("lineage", "ask-4444")),
     "evaluation": (
         ("evaluate", "list"),
         ("evaluate", "show", MEASURED),
@@ -182,11 +174,11 @@ def corpus_rest(_world):
 
 @face
 def corpus_mcp(_world):
-    yield "list_corpora", pretty(asyncio.run(Tools(None).call_tool("list_corpora", {})).content[0].text)
-    yield "list_documents", tool("list_documents")
-    yield "get_outline", tool("get_outline", document="paper.pdf")
+    yield "list_corpora", tool("list_corpora")
+    yield "list_documents", tool("list_documents", corpus="default")
+    yield "get_outline", tool("get_outline", document="paper.pdf", corpus="default")
     for case, name in DOCUMENTS.items():
-        yield f"get_page, {case}", tool("get_page", document=name, page=1)
+        yield f"get_page, {case}", tool("get_page", document=name, page=1, corpus="default")
 
 
 @face
@@ -230,6 +222,8 @@ def world(tmp_path_factory):
             patch.setattr("flows.cli.corpus_commands.view_corpora", lambda: CORPORA)
             patch.setattr("storage.corpus.doctor.examine", lambda _location: FINDINGS)
             patch.setattr("tasks.models.checkup_of_servers.check_models", lambda: CHECKUPS)
+            # To make it takes longer than what it parses.
+            patch.setattr("flows.cli.main.build_parser", cache(build_parser))
             patch.setattr("tasks.report.pictures.page_bytes", blank_page)
             yield made
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from flows.display.answer_tables import QUOTE_SHOWN, show_answer, show_answers
+from flows.display.answer_tables import show_answer, show_answers
 from flows.display.followed import WITHDRAWN, followed
 from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
@@ -22,7 +22,7 @@ from tasks.progress import Progress, report
 from tasks.settings.ingest import ReadingSettings
 from tasks.views.errors import ErrorView, view_error
 from tests.program import terminal
-from tests.storage.answer_worlds import answer, citation
+from tests.storage.answer_worlds import answer, citation, view_of
 from tests.storage.answer_worlds import answer as an_answer
 
 
@@ -75,7 +75,7 @@ PROGRAMS = Output(as_json=True)
 
 
 def shown(capsys, given, **more):
-    show_answer(given, PEOPLE, **{"with_question": False} | more)
+    show_answer(view_of(given), PEOPLE, **{"with_question": False} | more)
     return capsys.readouterr().out
 
 
@@ -101,7 +101,7 @@ def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_pla
 def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
     lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
-    assert max(map(len, lines)) == QUOTE_SHOWN + 4 and any(line.endswith("…") for line in lines)
+    assert max(map(len, lines)) == 400 + 4 and any(line.endswith("…") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_quote_as_long_as_a_page_is_cut(capsys):
     [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.EVIDENCE, "evidence"), (AnswerStatus.NOT_FOUND, "not_found")],
 )
 def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
-    show_answers("small", [replace(answer("report"), answer="", status=status)], PEOPLE)
+    show_answers("small", [view_of(replace(answer("report"), answer="", status=status))], PEOPLE)
     assert f" {shown_as} " in capsys.readouterr().out
 
 

@@ -31,7 +31,8 @@ def events_in(text):
 
 
 def fleeting_apart(answer):
-    return {name: value for name, value in answer.items() if name not in ("answer_id", "asked", "usage", "cached")}
+    lasting = {name: value for name, value in answer.items() if name not in ("answer_id", "asked", "usage", "cached", "link")}
+    return lasting | {"citations": [{**cited, "link": ""} for cited in answer["citations"]]}
 
 
 def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.codec import CodecError
-from storage.records.answers import Refusal
+from storage.records.answers import Answer, Refusal
 from storage.runs.answer_json import answer_from_json, answer_json
 from tests.storage.answer_worlds import answer, named
 
@@ -48,20 +48,20 @@ def test_the_json_has_the_shape_that_was_agreed():
 def test_an_answer_is_read_as_it_was_written(text, top_k):
     first = replace(answer("report", "paper", question=text), answer=text, why=text, notes=(text,))
     first = replace(first, gate=None, paths=()) if top_k else first
-    assert answer_from_json(json.loads(json.dumps(answer_json(first)))) == first
+    assert answer_from_json(json.loads(json.dumps(answer_json(first))), Answer) == first
 
 
 def test_fields_of_a_newer_version_are_left_out():
     told = answer_json(answer("report"))
     newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
-    assert answer_from_json(newer) == answer("report")
+    assert answer_from_json(newer, Answer) == answer("report")
 
 
 def test_a_missing_field_is_named():
     told = answer_json(answer("report"))
     del told["gate"]["saturation"]
     with pytest.raises(CodecError, match=r"gate\.saturation.*ask the question again"):
-        answer_from_json(told)
+        answer_from_json(told, Answer)
 
 
 def test_what_utf8_cannot_hold_is_written_as_an_escape():
@@ -79,5 +79,5 @@ def test_a_number_that_json_has_no_word_for_is_refused(number):
 @pytest.mark.parametrize(("probability", "refuses"), [(None, False), (0.39, False), (0.4, True), (0.9, True)])
 def test_a_refusal_is_kept_with_what_it_was_made_of_and_refuses_from_its_threshold_on(probability, refuses):
     refusal = Refusal({"a name is missing": 1.0}, probability, None if probability is None else 0.4)
-    opened = answer_from_json(json.loads(json.dumps(answer_json(replace(answer("report"), refusal=refusal)))))
+    opened = answer_from_json(json.loads(json.dumps(answer_json(replace(answer("report"), refusal=refusal)))), Answer)
     assert opened.refusal == refusal and opened.refusal.refuses is refuses
