@@ -1,13 +1,10 @@
 """What each command on corpora, documents and settings does, between the parsed arguments and what is shown, without Prefect."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from flows.display.output import Output
 from storage.artifacts import write_durably
@@ -21,9 +18,6 @@ from tasks.settings.ask import AllSettings, load_settings
 from tasks.settings.base import dotted, leaves
 from tasks.views.corpora import CorpusView, open_runs, view_corpora, view_corpus
 from tasks.views.documents import opened, view_details, view_receipt
-
-if TYPE_CHECKING:
-    from tasks.views.checks import CorpusCheckView, ModelsCheckView
 
 WELL, PROBLEM = 0, 1
 
@@ -107,20 +101,18 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
-    from tasks.views.checks import CorpusCheckView, view_checkups
-
-    found: CorpusCheckView | ModelsCheckView
     if arguments.models:
         from tasks.models.checkup_of_servers import check_models
 
-        found = view_checkups(check_models())
-        output.draw(found, "checkups.j2")
+        servers = check_models()
+        findings = [finding for server in servers for finding in server.findings]
+        output.draw({"servers": servers, "findings": findings}, "checkups.j2")
     else:
         from storage.corpus.doctor import examine
 
-        found = CorpusCheckView(corpus=arguments.corpus, findings=examine(corpus_location(arguments.corpus)))
-        output.draw(found, "findings.j2")
-    return PROBLEM if found.findings else WELL
+        findings = examine(corpus_location(arguments.corpus))
+        output.draw({"corpus": arguments.corpus, "findings": findings}, "findings.j2")
+    return PROBLEM if findings else WELL
 
 
 def settings(arguments: argparse.Namespace, output: Output) -> int:

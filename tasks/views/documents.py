@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.errors import UnknownError
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from storage.cleaning.removing import Receipt
 
 
-class DocumentView(BaseModel):
-    """A document in a list."""
+class OfRecord(BaseModel):
+    """A view with fields of a record."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+class DocumentView(OfRecord):
+    """A document in a list."""
 
     id: str
     name: str
@@ -34,9 +38,7 @@ class DocumentView(BaseModel):
     nodes: int
 
 
-class SectionView(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class SectionView(OfRecord):
     title: str
     level: int
     first_page: int
@@ -48,8 +50,8 @@ class OutlineView(BaseModel):
     sections: list[SectionView] = Field(description="in reading order")
 
 
-class PageInList(BaseModel):
-    page: int
+class PageInList(OfRecord):
+    page: int = Field(validation_alias=AliasChoices("page", "number"))
     label: str | None
     parser: PageParser
     note: str
@@ -108,8 +110,8 @@ def view_document(record: DocumentRecord) -> DocumentView:
 
 
 def view_outline(snapshot: Snapshot, record: DocumentRecord) -> OutlineView:
-    sections = map(SectionView.model_validate, snapshot.sections(record.id))
-    return OutlineView(document=view_document(record), sections=list(sections))
+    sections = list(map(SectionView.model_validate, snapshot.sections(record.id)))
+    return OutlineView(document=view_document(record), sections=sections)
 
 
 def view_details(snapshot: Snapshot, record: DocumentRecord) -> DocumentDetails:
@@ -122,10 +124,7 @@ def view_details(snapshot: Snapshot, record: DocumentRecord) -> DocumentDetails:
         notes=record.notes,
         kinds=dict(sorted(kinds.items())),
         sections=view_outline(snapshot, record).sections,
-        page_list=[
-            PageInList(page=page.number, label=page.label, parser=page.parser, note=page.note, summary=page.summary)
-            for page in snapshot.pages(record.id)
-        ],
+        page_list=list(map(PageInList.model_validate, snapshot.pages(record.id))),
     )
 
 
