@@ -31,12 +31,12 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False, soft_wrap=True, emoji=False)
 
     @cached_property
     def side(self) -> Console:
         """Standard error, for progress and remarks."""
-        return Console(stderr=True, highlight=False)
+        return Console(stderr=True, highlight=False, emoji=False)
 
     def data(self, value: object) -> None:
         """Write JSON; views and records become objects of their fields."""
