@@ -8,13 +8,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from flows.display.answer_tables import show_answer, show_answers
+from flows.display.answer_tables import show_answer
 from flows.display.followed import WITHDRAWN, followed
 from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
 from flows.display.progress import shown as progress_shown
 from storage.errors import RequestError
-from storage.records.answers import AnswerStatus
 from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
@@ -70,47 +69,11 @@ def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():
     assert view_error(FileNotFoundError(2, "No such file", "/x/y")) == ErrorView(what="No such file", value="/x/y")
 
 
-PEOPLE = Output(as_json=False)
-PROGRAMS = Output(as_json=True)
-
-
-def shown(capsys, given, **more):
-    show_answer(view_of(given), PEOPLE, **{"with_question": False} | more)
-    return capsys.readouterr().out
-
-
-GOLDEN = """\
-Evidence found, not read by a model:
-[1] report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, heading of report
-    words of report
-[2] letter.pdf, page 2, heading of letter
-    words of letter
-evidence: of 9 passages 2 hold some of what is asked
-extractive
-answer c5f25f5a, 3 model calls, 0.50 s of work
-"""
-
-
-def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_places_and_why(capsys):
-    quotes = (replace(citation("report"), probability=0.618), replace(citation("letter"), box=None))
-    found = replace(answer("report", "letter"), answer="", status=AnswerStatus.EVIDENCE, citations=quotes)
-    found = replace(found, why="of 9 passages 2 hold some of what is asked")
-    assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
-
-
 def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
-    lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
+    show_answer(view_of(replace(answer("report"), citations=(long,))), Output(as_json=False), with_question=False)
+    lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) == 400 + 4 and any(line.endswith("…") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("status", "shown_as"),
-    [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.EVIDENCE, "evidence"), (AnswerStatus.NOT_FOUND, "not_found")],
-)
-def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
-    show_answers("small", [view_of(replace(answer("report"), answer="", status=status))], PEOPLE)
-    assert f" {shown_as} " in capsys.readouterr().out
 
 
 def screen(*, terminal=True, as_json=False):
