@@ -13,8 +13,8 @@ from storage.records.answers import Answer
 from storage.records.documents import Box, Node, Page
 from storage.text import displayed
 from tasks.report.evidence import Exhibit, Numbered, cited_pages
-from tasks.report.pictures import Picture, draw_page
-from tasks.report.sheets import SMALLEST, place_badges
+from tasks.report.pictures import draw_page
+from tasks.report.sheets import place_badges
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
@@ -66,7 +66,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=marks_on(picture, citations) if picture else [],
+        marks=places_on(citations) if picture else [],
         texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
     )
 
@@ -80,31 +80,22 @@ def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ..
     return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
 
 
-class MarkDrawn(NamedTuple):
-    """A cited box on the picture, in its pixels, with the numbers and the first quote of its citations."""
+class CitedPlace(NamedTuple):
+    """A box on the page, with the numbers and the first quote of its citations; the numbers stand at a corner."""
 
+    box: Box
     numbers: list[int]
     quote: str
-    x: float
-    y: float
-    width: float
-    height: float
-    badge_x: float
-    badge_y: float
+    corner: str
 
 
-def marks_on(picture: Picture, cited: list[Numbered]) -> list[MarkDrawn]:
+def places_on(cited: list[Numbered]) -> list[CitedPlace]:
     boxes: dict[Box, list[Numbered]] = {}
     for number, citation in cited:
         if citation.box:
             boxes.setdefault(citation.box, []).append((number, citation))
     corners = place_badges(list(boxes))
-    return [mark(box, same, corner, picture) for (box, same), corner in zip(boxes.items(), corners, strict=True)]
-
-
-def mark(box: Box, cited: list[Numbered], corner: str, picture: Picture) -> MarkDrawn:
-    x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
-    x, y = x0 * picture.width, y0 * picture.height
-    width, height = max(x1 - x0, SMALLEST) * picture.width, max(y1 - y0, SMALLEST) * picture.height
-    badge_x, badge_y = x + (width if corner.endswith("end") else 0), y + (height if corner.startswith("low") else 0)
-    return MarkDrawn([number for number, _ in cited], cited[0][1].quote, x, y, width, height, badge_x, badge_y)
+    return [
+        CitedPlace(box, [number for number, _ in same], same[0][1].quote, corner)
+        for (box, same), corner in zip(boxes.items(), corners, strict=True)
+    ]
