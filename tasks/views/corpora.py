@@ -1,38 +1,31 @@
 """Corpora as they are shown: what is published in one, what reads into it, and the list of all."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from pydantic import BaseModel, Field
+from pydantic.dataclasses import dataclass
 
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, pulled_from
 from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
+from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
-from storage.records.documents import Modality, SkippedFile
+from storage.records.documents import SkippedFile
 from storage.text import displayed
 from tasks.lineage.at_work import OpenRun, ingests_at_work, killed
 from tasks.views.documents import DocumentView, view_document
 
 
-class Totals(BaseModel):
-    documents: int = 0
-    pages: int = 0
-    nodes: int = 0
-    tables: int = 0
-    figures: int = 0
-    table_rows: int = 0
-    edges: int = 0
-    states: dict[str, int] = Field(default_factory=dict, description="how many documents are in each")
-
-
-class Named(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Named:
     corpus: str
     snapshot: int
     embedder: str = Field(description="what made its vectors; where the corpus cannot be opened, why, and nothing is counted")
 
 
-class CorpusRow(Totals, Named):
+@dataclass(frozen=True, kw_only=True)
+class CorpusRow(Counts, Named):
     """A corpus in the list."""
 
     pulled_from: str = Field(default="", description="the address that it is a copy of, which is read-only")
@@ -47,7 +40,7 @@ class CorpusView(BaseModel):
     snapshot: int
     documents: list[DocumentView]
     skipped: list[SkippedFile] = Field(description="by the ingest that shows this")
-    totals: Totals
+    totals: Counts
     killed: list[OpenRun] = Field(description="runs that were killed, which no other took over yet, the oldest first")
     at_work: list[OpenRun] = Field(description="runs that make documents now, the oldest first")
     pulled_from: str
@@ -67,7 +60,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         snapshot=snapshot.number,
         documents=list(map(view_document, snapshot.documents())),
         skipped=[SkippedFile(displayed(each.path), each.reason) for each in skipped],
-        totals=_totals(snapshot),
+        totals=snapshot.counts(),
         killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
         pulled_from=pulled_from(snapshot.location),
@@ -85,22 +78,8 @@ def _row(location: CorpusLocation) -> CorpusRow:
                 corpus=location.name,
                 snapshot=snapshot.number,
                 embedder=snapshot.embedder.key,
-                **dict(_totals(snapshot)),
+                **asdict(snapshot.counts()),
                 pulled_from=pulled_from(location),
             )
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreVersionError) as error:
         return CorpusRow(corpus=location.name, snapshot=0, embedder=str(error))
-
-
-def _totals(snapshot: Snapshot) -> Totals:
-    counts = snapshot.counts()
-    return Totals(
-        documents=sum(counts.documents.values()),
-        pages=counts.pages,
-        nodes=counts.nodes,
-        tables=counts.nodes_by_modality[Modality.TABLE],
-        figures=counts.nodes_by_modality[Modality.FIGURE],
-        table_rows=counts.rows,
-        edges=counts.edges,
-        states={state: count for state, count in counts.documents.items() if count},
-    )

@@ -144,17 +144,18 @@ def words_in(node: Node | Passage) -> str:
 
 def view_receipt(receipt: Receipt) -> ReceiptView:
     """Say what went of what people know: pages, the uploaded file, what answers quoted. A file of their own stays."""
-    quoting = receipt.gone["answer_texts"]
-    went = [
-        "its pages" if "pages" in receipt.gone else "",
-        "the uploaded file" if receipt.gone["uploads"] else "",
-        f"the quotes in {counted(quoting, 'answer')}" if quoting else "",
-    ]
+    gone, quoting = receipt.gone, receipt.gone["answer_texts"]
+    parts = {
+        "its pages": "pages" in gone,
+        "the uploaded file": gone["uploads"],
+        f"the quotes in {counted(quoting, 'answer')}": quoting,
+    }
+    went = ", ".join(part for part, is_gone in parts.items() if is_gone) or "what was left"
     stays = "; its file stays where it lies" if receipt.file_stays else ""
     return ReceiptView(
         document=NamedDocument(receipt.document_id, receipt.name),
         snapshot=receipt.snapshot,
-        gone=dict(receipt.gone),
-        words=f"gone: {', '.join(filter(None, went)) or 'what was left'}{stays}",
+        gone=dict(gone),
+        words=f"gone: {went}{stays}",
         later=receipt.later,
     )
