@@ -13,8 +13,9 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.log import ASKING
 from tasks.report.evidence import gather_evidence
-from tasks.report.page import parts_of
+from tasks.report.graph import draw_paths
 from tasks.report.write import report_of
+from tasks.views.answers import view_answer
 from tasks.views.runs import AnswerLineageView, lineage_context, lineage_json, view_lineage
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -28,9 +29,8 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
-        evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
-    held = [(number, cited) for number, cited in enumerate(found.citations, 1) if evidence.holds(cited.document)]
-    return html("answer.html", first=held[0] if held else None, corpus=corpus, **parts_of(found, evidence))
+        view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
+    return html("answer.html", corpus=corpus, answer=view, evidence=evidence, drawing=draw_paths(view, evidence))
 
 
 @router.get("/{answer_id}/report")
