@@ -12,18 +12,9 @@ from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathReading
 from tasks.asking.weights import RefusalWeights, model_of, shipped_weights
-from tasks.reading.judging import (
-    EVIDENCE_FOUND,
-    NOT_PROVEN,
-    NOTHING,
-    WITHHELD,
-    judge,
-    was_withheld,
-    words_of,
-)
+from tasks.reading.judging import judge
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
-from tests.storage.answer_worlds import answer
 
 REPORT = written(
     "report",
@@ -174,25 +165,6 @@ def test_a_place_that_is_named_counts_with_what_is_asked_of_it(tmp_path):
         answer = answer_at(context, "How deep is Braye in Table 1?")
         assert "Braye" in quoted(answer)[0] and answer.citations[0].page == 2
         assert answer_at(context, "What does Table 7 show?").status is AnswerStatus.NOT_FOUND
-
-
-@pytest.mark.parametrize(
-    ("status", "silent", "erased"),
-    [
-        (AnswerStatus.ANSWERED, WITHHELD, WITHHELD),
-        (AnswerStatus.PARTIAL, WITHHELD, WITHHELD),
-        (AnswerStatus.EVIDENCE, EVIDENCE_FOUND, WITHHELD),
-        (AnswerStatus.NOT_FOUND, NOTHING, NOTHING),
-    ],
-)
-def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, silent, erased):
-    given = replace(answer("report"), status=status, why="so")
-    unproven = f"{NOT_PROVEN} " if status is AnswerStatus.EVIDENCE else ""
-    assert words_of(given) == f"{unproven}words of report"
-    bare = replace(given, answer="", why="")
-    assert words_of(bare) == silent
-    assert words_of(replace(bare, citations=(replace(given.citations[0], quote=""),))) == erased
-    assert was_withheld(replace(bare, citations=())) == (erased is WITHHELD) and not was_withheld(replace(given, citations=()))
 
 
 @dataclass(frozen=True)
