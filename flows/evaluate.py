@@ -3,7 +3,6 @@
 plan -> (read in what is missing) -> ask, twenty questions a step -> (judge) -> score -> keep -> show
 """
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -46,12 +45,12 @@ from tasks.evaluation.plan import (
 )
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.sizing import fitted_weights, weights_of_flow
-from tasks.evaluation.tables import evaluation_markdown
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.progress import StoppedError, report
 from tasks.reading.choice import chat_server_of, open_reader
+from tasks.views.evaluations import evaluation_markdown
 
 ask_unkept = partial(answer_one, recorded=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
@@ -143,10 +142,8 @@ async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: Mod
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
     """Leave with the run one page with its tables and pictures."""
-    # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
-    shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
     await acreate_markdown_artifact(
         key=f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower()),
-        markdown="\n\n".join([evaluation_markdown(evaluation), *shown]),
+        markdown=evaluation_markdown(evaluation, pictures),
         description=as_markdown(f"Evaluation of {evaluation.what}: {evaluation.benchmark}"),
     )

@@ -23,7 +23,6 @@ from flows.document_graph import make_graph
 from flows.prefect_runs.interruption import end_all_work, ending_in_order
 from flows.prefect_runs.labels import begin_again, folder_read, tag_run
 from flows.prefect_runs.pages import leave_ingest_pages, reading_key, shown_in_prefect
-from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
@@ -86,7 +85,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     Raise as `open_for_writing`, `reading_model` and `runner_at_work` do.
     """
     location, work = corpus_location(request.corpus), request.settings.work
-    embedder = embedder_for(remembered_embedder(location), request.settings.reading.embedding)
+    embedder = partial(embedder_for, embedding=request.settings.reading.embedding)
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         lineage_of_run(
@@ -101,7 +100,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
         reading_model(request.settings, writing_calls(place)) as chat,
         runner_at_work(work) as runner,
     ):
-        model, second = unopened_embedders(embedder, request.settings.models)
+        model, second = unopened_embedders(corpus.embedder, request.settings.models)
         tools = IngestTools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat, second=second)
         yield IngestContext(request, corpus, place, tools, model, chat, runner)
 

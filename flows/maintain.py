@@ -14,10 +14,10 @@ from prefect.states import Cancelled, Failed
 
 from flows.prefect_runs.interruption import ending_in_order
 from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
-from storage.catalog.catalog import StoreVersionError
-from storage.catalog.current import PulledError
+from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
+from storage.catalog.current import CurrentDamagedError, PulledError
 from storage.cleaning.garbage import age_out
-from storage.corpus.snapshot import remembered_embedder
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.errors import Finding
 from storage.graph.checks import GraphError
@@ -89,8 +89,10 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
 
 async def maintained(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
     """Maintain one corpus under its lock; return what was done, and the snapshot, 0 where there is none."""
-    embedder = remembered_embedder(location)
-    if embedder is None:
+    try:
+        with open_for_reading(location) as snapshot:
+            embedder = snapshot.embedder
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
         # Nothing is published, or it is damaged, which doctor reports.
         return Maintenance(corpus=location.name), 0
     try:

@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -79,19 +79,15 @@ def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
 
 
 @contextmanager
-def lock_file(path: Path) -> Iterator[int]:
-    """Open the file of a lock, which is made where it is missing; what is taken of it ends with the block."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def lock_file(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+    """Open the file of a lock, by default made where it is missing; what is taken of it ends with the block."""
+    descriptor = os.open(path, how | os.O_CLOEXEC, 0o644)
     try:
         yield descriptor
     finally:
-        let_go(descriptor)
-
-
-def let_go(descriptor: int) -> None:
-    """Close the file of a lock, unlocked first: a child in the moment between its fork and its exec still holds a copy."""
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
+        # before it is closed: a child in the moment between its fork and its exec still holds a copy
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
@@ -109,14 +105,8 @@ def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:
     """Wait until nobody holds the lock; raise CorpusBusyError where somebody does for longer. Nothing is held on return."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
+    with suppress(OSError), lock_file(path, os.O_RDWR) as descriptor:
         wait_for(descriptor, path, wait_seconds)
-    finally:
-        let_go(descriptor)
 
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:

@@ -53,13 +53,18 @@ def listed(names: Sequence[str], most: int) -> str:
 
 def page_list(numbers: Sequence[int]) -> str:
     """Return "page 3" or "pages 1-3, 7", the runs of consecutive numbers joined."""
+    return f"page{'s' * (len(numbers) > 1)} {number_list(numbers)}"
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """Return "1-3, 7", the runs of consecutive numbers joined."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1][1:] = [number]
         else:
             runs.append([number])
-    return f"page{'s' * (len(numbers) > 1)} {', '.join('-'.join(map(str, run)) for run in runs)}"
+    return ", ".join("-".join(map(str, run)) for run in runs)
 
 
 def minute(moment: str) -> str:

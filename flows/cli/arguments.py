@@ -145,12 +145,12 @@ def _add_measured(parser: Parser, what: str, readers: str, scope: str) -> None:
 
 
 def _add_kept(actions: Any, json: Parser) -> None:  # noqa: ANN401
-    _command(actions, "list", "cli.evaluate_commands:listed", "all evaluations, the newest first", json)
+    _command(actions, "list", "cli.evaluate_commands:list_kept", "all evaluations, the newest first", json)
     show = _command(actions, "show", "cli.evaluate_commands:show", "one evaluation, without measuring again", json)
     show.add_argument("evaluation", metavar="RUN", help="at least 6 digits of its id")
     show.add_argument("--markdown", action="store_true", help="as a page of Markdown, for a report")
     text = "what changed between two evaluations, and whether it is more than luck"
-    compare = _command(actions, "compare", "cli.evaluate_commands:compared", text, json, description=f"Says {text}.")
+    compare = _command(actions, "compare", "cli.evaluate_commands:compare", text, json, description=f"Says {text}.")
     compare.add_argument("before", metavar="RUN", help="at least 6 digits of the earlier one's id")
     compare.add_argument("after", metavar="RUN", help="of the later one's")
 

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from flows.display.output import Output
 from flows.display.progress import LINE_SECONDS, every
 from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
-from storage.locations import corpus_location, evaluations_file, evaluations_folder
-from storage.records.evaluations import Evaluation
-from storage.text import minute
+from storage.locations import corpus_location, evaluations_file
+from storage.records.evaluations import BenchmarkQuestion, Evaluation
+from storage.text import listed, minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
 
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from tasks.evaluation.plan import EvaluationPlan
 
 WELL, STOPPED = 0, 130
-SHOWN_DIGITS = 8
 ARMS_SHOWN = 2
 """Ablations are thirty; the first names the whole method."""
+MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
@@ -41,11 +42,7 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
-    _show(evaluation, output)
-    if request.what == "probe" and not output.as_json:
-        from flows.display.evaluation_tables import show_missed
-
-        show_missed(plan.questions, evaluation, output)
+    _show(evaluation, output, plan.questions if request.what == "probe" else ())
     if request.what == "fit":
         _show_fitted(request.out, output)
     elif request.out is not None:
@@ -58,7 +55,7 @@ def _show_fitted(out: str | None, output: Output) -> None:
 
     path = Path(out or WEIGHTS_FILE)
     output.side.print(
-        f"the weights are in {path}; answer by them with flowreader ask --settings FILE.toml, in which stands\n\n"
+        f"the weights are in {path}; to answer by them, ask with --settings FILE.toml, a file that says\n\n"
         f"[ask]\nweights = {json.dumps(str(path.absolute()))}\n",
         markup=False,
         soft_wrap=True,
@@ -88,7 +85,7 @@ def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
     """Run the evaluation and show how far it is; None where the user stopped it."""
     from flows.cli.run import RunEndedError, run_evaluation
 
-    with shown(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
+    with show_progress(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
         try:
             return run_evaluation(plan.request)
         except RunEndedError as error:
@@ -113,17 +110,17 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
         raise RequestError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 
 
-def listed(_arguments: argparse.Namespace, output: Output) -> int:
+def list_kept(_arguments: argparse.Namespace, output: Output) -> int:
     evaluations = list_evaluations(evaluations_file())
     if output.as_json:
         names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
         heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
         output.data({"evaluations": heads})
     elif evaluations:
-        rows = []
-        for one in evaluations:
-            started = minute(one.started)
-            rows.append((one.run_id[:SHOWN_DIGITS], started, one.what, one.benchmark, one.scope, _few(_arms(one))))
+        rows = [
+            (one.run_id[:8], minute(one.started), one.what, one.benchmark, one.scope, listed(_arms(one), ARMS_SHOWN))
+            for one in evaluations
+        ]
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
     else:
         output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
@@ -133,7 +130,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 def show(arguments: argparse.Namespace, output: Output) -> int:
     evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
-        from tasks.evaluation.tables import evaluation_markdown
+        from tasks.views.evaluations import evaluation_markdown
 
         sys.stdout.write(evaluation_markdown(evaluation))
     else:
@@ -141,32 +138,31 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
     return WELL
 
 
-def compared(arguments: argparse.Namespace, output: Output) -> int:
-    from flows.display.evaluation_tables import compare_json, show_changes
-    from tasks.evaluation.comparing import compare, what_else_differs
+def compare(arguments: argparse.Namespace, output: Output) -> int:
+    from tasks.views.evaluations import rows_moved, view_comparison
 
-    before = find_evaluation(evaluations_file(), arguments.before)
-    after = find_evaluation(evaluations_file(), arguments.after)
-    changes, differences = compare(before, after), what_else_differs(before, after)
+    named = (arguments.before, arguments.after)
+    comparison = view_comparison(*(find_evaluation(evaluations_file(), name) for name in named))
     if output.as_json:
-        output.data(compare_json(before, after, changes, differences))
-    else:
-        show_changes(before, after, changes, differences, output)
+        output.data(to_jsonable_python(comparison))
+        return WELL
+    moved = rows_moved(comparison)
+    output.show("comparison.j2", (MOVED, moved, MOVED[2:5]), comparison=comparison, moved=len(moved))
     return WELL
 
 
-def _show(evaluation: Evaluation, output: Output) -> None:
-    from flows.display.evaluation_tables import evaluation_json, show_evaluation
+def _show(evaluation: Evaluation, output: Output, probes: Sequence[BenchmarkQuestion] = ()) -> None:
+    from tasks.views.evaluations import context_of, view_evaluation
 
-    pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
+    view = view_evaluation(evaluation)
     if output.as_json:
-        output.data(evaluation_json(evaluation, pictures))
-    else:
-        show_evaluation(evaluation, pictures, output)
-
-
-def _few(arms: Sequence[str]) -> str:
-    return ", ".join(arms) if len(arms) <= ARMS_SHOWN else f"{arms[0]} and {len(arms) - 1} more"
+        output.data(to_jsonable_python(view))
+        return
+    context = context_of(view, probes, width=output.console.width)
+    tables = [(cells.columns, cells.rows(), cells.columns[1:]) for _, _, cells, _ in context["tables"]]
+    output.show("evaluation.j2", *tables, **context)
+    for path in view.pictures:
+        output.line(f"picture: {path}", style="dim")
 
 
 def _arms(evaluation: Evaluation) -> list[str]:
@@ -185,7 +181,7 @@ class AskingMeter:
                 self._now = f"asking: {progress.subject}"
             else:
                 self._read += progress.step == "done"
-                self._now = f"reading documents in, {self._read} done; {progress.step}"
+                self._now = f"reading documents, {self._read} done; {progress.step}"
 
     def describe(self) -> str:
         if stop_requested():
@@ -194,7 +190,7 @@ class AskingMeter:
 
 
 @contextlib.contextmanager
-def shown(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
+def show_progress(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
     """Show how far an evaluation is inside the block: a line that changes on a terminal, a line every so often elsewhere."""
     meter = AskingMeter(questions)
     with listening(meter.hear):

@@ -64,13 +64,16 @@ class Output:
             for place, part in enumerate(parts):
                 self.line((" " * len(first) if place else first) + part, style)
 
-    def show(self, template: str, **context: Any) -> None:  # noqa: ANN401 - Jinja's
-        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, or empty."""
+    def show(self, template: str, *tables: tuple[Any, ...], **context: Any) -> None:  # noqa: ANN401 - Jinja's
+        """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, `table| NUMBER`, or empty."""
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
         for line in draw(TEXT, template, **context).splitlines():
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
+            if style == "table":
+                self.table(*tables[int(words)])
+                continue
             rest = BEGINNING.sub("", words)
             self.paragraph(rest.replace(LINE_BREAK, "\n"), style.strip(), words[: len(words) - len(rest)])
 

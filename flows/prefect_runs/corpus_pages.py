@@ -20,7 +20,7 @@ from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCol
 from prefect.client.schemas.objects import ArtifactCollection
 from prefect.exceptions import ObjectNotFound
 
-from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.corpus.snapshot import Snapshot, UnknownCorpusError, open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import DocumentRecord, DocumentState, identify
@@ -90,16 +90,24 @@ class CorpusNow:
     documents: Sequence[DocumentRecord]
     answers: Sequence[Answer]
 
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "CorpusNow":
+        return cls(snapshot.location.name, snapshot.number, snapshot.documents(), snapshot.newest_answers(ANSWERS_SHOWN))
+
 
 def corpus_now(corpus: str) -> CorpusNow:
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        return CorpusNow(corpus, snapshot.number, snapshot.documents(), snapshot.newest_answers(ANSWERS_SHOWN))
+        return CorpusNow.of(snapshot)
 
 
-async def renew_corpus_page(corpus: str) -> None:
-    """Write the page anew, in the place of what it was: no earlier version of it stays. A corpus that is not there has none."""
+async def renew_corpus_page(corpus: str, now: CorpusNow | None = None) -> None:
+    """Write the page anew, in the place of what it was: no earlier version of it stays. A corpus that is not there has none.
+
+    What it holds `now` is read where the caller has not done so.
+    """
     try:
-        now = await asyncio.to_thread(corpus_now, corpus)
+        if now is None:
+            now = await asyncio.to_thread(corpus_now, corpus)
     except UnknownCorpusError:
         return
     key = corpus_key("corpus", corpus)

@@ -157,19 +157,20 @@ async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
     """Leave the page of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
-    run_id, lineage = UUID(str(run_at_work.id)), ""
+    run_id, lineage, now = UUID(str(run_at_work.id)), "", None
     with failures_logged("its lineage"):
-        lineage = await asyncio.to_thread(ingest_lineage, request.corpus, str(run_id))
+        lineage, now = await asyncio.to_thread(lineage_and_corpus, request.corpus, str(run_id))
     with failures_logged("the page of this ingest"):
         page = with_lineage(report_markdown(report), await corpus_pages.corpus_link(request.corpus), lineage)
         await corpus_pages.leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
     with failures_logged("the page of the corpus"):
-        await corpus_pages.renew_corpus_page(request.corpus)
+        await corpus_pages.renew_corpus_page(request.corpus, now)
 
 
-def ingest_lineage(corpus: str, run_id: str) -> str:
+def lineage_and_corpus(corpus: str, run_id: str) -> tuple[str, corpus_pages.CorpusNow]:
+    """Return the lineage of an ingest and what its corpus holds now, both from one snapshot."""
     with open_for_reading(corpus_location(corpus)) as snapshot, opened_sources(snapshot) as sources:
-        return run_page(sources, run_walk(sources, run_id))
+        return run_page(sources, run_walk(sources, run_id)), corpus_pages.CorpusNow.of(snapshot)
 
 
 def with_lineage(page: str, corpus: str, lineage: str) -> str:

@@ -18,6 +18,7 @@ import duckdb
 
 from storage.codec import from_plain
 from storage.errors import ExpectedError
+from storage.lock import LockLostError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 from storage.text import storable
 
@@ -157,11 +158,11 @@ def rewrite(path: Path) -> None:
     scratch.replace(path)
 
 
-def head(path: Path) -> CatalogHead:
+def head(path: Path, *, read_only: bool = False) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where it cannot be read, StoreVersionError for another version's."""
     if not path.exists():
         raise CatalogDamagedError(f"{str(path)!r} is missing", str(path))
-    with opened(path, read_only=False) as connection:
+    with opened(path, read_only=read_only) as connection:
         return read_head(connection, path)
 
 
@@ -183,10 +184,17 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
 
 
 def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping[str, int]) -> None:
-    """Apply the change in one transaction."""
+    """Apply the change in one transaction.
+
+    Raise LockLostError where the catalog holds this snapshot or a later one: only a writer that lost its lock does that.
+    """
     with opened(path, read_only=False) as connection:
         connection.begin()
-        connection.execute("UPDATE corpus SET snapshot = ?, lance_versions = ?", [snapshot, json.dumps(dict(lance_versions))])
+        update = "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1"
+        if connection.execute(update, [snapshot, json.dumps(dict(lance_versions))]).fetchone() == (0,):
+            raise LockLostError(
+                f"{str(path)!r} was written by another process", path, "this ingest publishes nothing more, run it again"
+            )
         forget(connection, change)
         write_records(connection, change)
         for graph in change.graphs:

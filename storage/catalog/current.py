@@ -10,8 +10,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,11 +18,11 @@ from storage.artifacts import sync_folder, write_durably
 from storage.catalog.catalog import SCHEMA_VERSION, refuse_other_versions
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import let_go, taken
+from storage.lock import lock_file, taken
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
-HOLD_ATTEMPTS = 20
+PIN_ATTEMPTS = 20
 
 
 class CurrentDamagedError(ExpectedError):
@@ -37,6 +36,10 @@ class Current:
     schema_version: int
     snapshot: int
     sha256: str
+
+
+def how_to_mend(location: CorpusLocation) -> str:
+    return f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
 
 
 def snapshot_path(location: CorpusLocation, number: int) -> Path:
@@ -57,15 +60,23 @@ def read_current(location: CorpusLocation) -> Current | None:
     Raise CurrentDamagedError where it is garbage, StoreVersionError where another FlowReader wrote it.
     """
     try:
-        pointer = json.loads(location.current.read_bytes())
+        return parse_current(location.current.read_bytes(), location)
+    except FileNotFoundError:
+        return None
+
+
+def parse_current(data: bytes, location: CorpusLocation) -> Current:
+    """Return the pointer that CURRENT holds; raise as `read_current` does."""
+    try:
+        pointer = json.loads(data)
         refuse_other_versions(int(pointer["schema_version"]), location.current)
         return Current(
             schema_version=int(pointer["schema_version"]), snapshot=int(pointer["snapshot"]), sha256=str(pointer["sha256"])
         )
-    except FileNotFoundError:
-        return None
     except (ValueError, TypeError, KeyError) as error:
-        raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})", str(location.current)) from error
+        raise CurrentDamagedError(
+            f"{str(location.current)!r} is damaged ({error!r})", location.current, how_to_mend(location)
+        ) from error
 
 
 def file_hash(path: Path) -> str | None:
@@ -95,46 +106,17 @@ def release(location: CorpusLocation, number: int) -> None:
     write_durably(location.current, json.dumps(asdict(pointer)).encode())
 
 
-@contextmanager
-def held(location: CorpusLocation) -> Iterator[Current | None]:
-    """Pin the published snapshot against clean-up while the block runs; None where nothing was ever published.
+def pin(path: Path, held: ExitStack) -> str:
+    """Keep clean-up from a snapshot as long as `held` and return its SHA-256; raise FileNotFoundError where clean-up was faster.
 
-    A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where the file is
-    missing or altered.
+    A shared lock is the pin; it ends with the process.
     """
-    for _ in range(HOLD_ATTEMPTS):
-        current = read_current(location)
-        if current is None:
-            yield None
-            return
-        descriptor = hold(snapshot_path(location, current.snapshot))
-        if descriptor is None:
-            continue
-        try:
-            if not intact(location, current):
-                break
-            yield current
-            return
-        finally:
-            let_go(descriptor)
-    raise CurrentDamagedError(
-        f"the published snapshot of corpus {location.name!r} is missing or altered",
-        location.name,
-        f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more",
-    )
-
-
-def hold(path: Path) -> int | None:
-    """Return a descriptor with a shared lock on the file; None where clean-up took it between the look and the lock."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
+    descriptor = held.enter_context(lock_file(path, os.O_RDONLY))
     fcntl.flock(descriptor, fcntl.LOCK_SH)
-    if os.fstat(descriptor).st_nlink:
-        return descriptor
-    os.close(descriptor)
-    return None
+    if not os.fstat(descriptor).st_nlink:
+        raise FileNotFoundError(path)
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def forget_asked(folder: Path, *, before: float = math.inf) -> None:
@@ -151,16 +133,13 @@ def forget_asked(folder: Path, *, before: float = math.inf) -> None:
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
     """Remove a snapshot that no reader pins, after what is kept of the questions to it; say whether it is gone."""
     path = snapshot_path(location, number)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with lock_file(path, os.O_RDONLY) as descriptor:
         if not taken(descriptor):
             return False
         # What another account keeps there stays: nothing asks for it any more.
         with suppress(OSError):
             forget_asked(location.asked_of(number))
         path.unlink()
-    finally:
-        let_go(descriptor)
     sync_folder(path.parent)
     return True
 

@@ -19,7 +19,7 @@ def corpora_in(folder: Path) -> list[CorpusLocation]:
 
 
 @contextmanager
-def quiet(location: CorpusLocation) -> Iterator[bool]:
+def without_writers(location: CorpusLocation) -> Iterator[bool]:
     """Keep writers out of a corpus while the block runs; False where one is in."""
     with lock_file(location.lock) as descriptor:
         yield taken(descriptor)
@@ -27,17 +27,20 @@ def quiet(location: CorpusLocation) -> Iterator[bool]:
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     """Return the documents and the artifacts that a snapshot of a corpus names."""
-    return _named("SELECT id FROM documents", locations), _named("SELECT artifact FROM document_artifacts", locations)
+    documents, artifacts = _named(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
+    return documents, artifacts
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    return set(map(os.fsdecode, _named("SELECT path FROM document_paths", locations)))
+    (paths,) = _named(locations, "SELECT path FROM document_paths")
+    return set(map(os.fsdecode, paths))
 
 
-def _named(query: str, locations: list[CorpusLocation]) -> set[Any]:
-    """Return what any snapshot of the corpora names."""
-    named = set()
+def _named(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
+    """Return what any snapshot of the corpora names, by query."""
+    named: list[set[Any]] = [set() for _ in queries]
     for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):
         with catalog.opened(path, read_only=True) as connection:
-            named |= {row[0] for row in connection.execute(query).fetchall()}
+            for found, query in zip(named, queries, strict=True):
+                found.update(row[0] for row in connection.execute(query).fetchall())
     return named

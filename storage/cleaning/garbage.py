@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.catalog.catalog import CatalogDamagedError
-from storage.catalog.in_use import corpora_in, in_use, paths_in_use, quiet
+from storage.catalog.in_use import corpora_in, in_use, paths_in_use, without_writers
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, mirrors_folder, pictures_folder, reports_folder
 from storage.memo import StepMemo, kept_steps
 from storage.object_address import is_address
@@ -52,7 +52,7 @@ def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
             # Who reads copies keeps them by a lock of their own.
             _forget_unnamed_copies(own.home, locations, before)
             for location in locations:
-                if location.folder != own.folder and not locks.enter_context(quiet(location)):
+                if location.folder != own.folder and not locks.enter_context(without_writers(location)):
                     return Garbage(postponed=f"corpus {location.name!r} is being written")
             documents, named = in_use(locations)
         except CatalogDamagedError as error:

@@ -57,8 +57,7 @@ def clean_ages(location: CorpusLocation, graph: GraphStore) -> dict[TableName, t
     """Return how old a version of each table must be to go: older than every version that a remaining snapshot pins."""
     pinned: dict[TableName, set[int]] = {name: set() for name in TableName}
     for number in snapshot_numbers(location):
-        with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
-            versions = catalog.read_head(connection, snapshot_path(location, number)).lance_versions
+        versions = catalog.head(snapshot_path(location, number), read_only=True).lance_versions
         for name in TableName:
             pinned[name].add(versions[name])
     return {name: age_to_keep(graph, name, pinned[name]) for name in TableName}

@@ -13,6 +13,7 @@ from storage.catalog.current import CurrentDamagedError, pull_again, pulled_from
 from storage.catalog.in_use import corpora_in, in_use
 from storage.cleaning.garbage import KEEP_SECONDS, unnamed_files
 from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.corpus.writer import CorpusWriter
 from storage.errors import Finding
 from storage.graph.adjacency_files import load, place_next_to
 from storage.graph.checks import GraphError, check_vectors
@@ -52,9 +53,9 @@ def _findings(location: CorpusLocation) -> list[Finding]:
         return [Finding("graph tables", str(error), PUBLISH_AGAIN)]
 
 
-def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
+def examine_ids(corpus: Snapshot | CorpusWriter) -> Iterator[Finding]:
     for name in TableName:
-        ids = snapshot.graph_store.read(name, columns=["id"])["id"]
+        ids = corpus.graph_store.read(name, columns=["id"])["id"]
         doubled = len(ids) - pc.count_distinct(ids).as_py()
         if doubled:
             yield Finding("unique ids", f"{doubled} ids stand more than once in table {name}", READ_AGAIN)

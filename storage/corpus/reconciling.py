@@ -5,6 +5,7 @@ What is mended is reported. Finished documents lie in the artifacts, so what is 
 """
 
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,37 +29,40 @@ from storage.records.documents import DocumentRecord, DocumentState, EmbedderIde
 
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
 
+EmbedderChoice = Callable[[EmbedderIdentity | None], EmbedderIdentity]
+"""Names the embedder of a writer by that of the corpus, None where it has none yet."""
 
 GRAPH_LOST = "its part of the graph was damaged; ingest its file again"
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """A corpus that agrees with itself: its graph at the newest versions, and what was mended."""
+    """A corpus that agrees with itself: its graph at the newest versions, the catalog's row, and what was mended."""
 
     graph: GraphStore
-    snapshot: int
+    head: CatalogHead
     messages: tuple[str, ...]
 
 
-def reconcile(location: CorpusLocation, embedder: EmbedderIdentity) -> Reconciled:
+def reconcile(location: CorpusLocation, embedder: EmbedderIdentity | EmbedderChoice) -> Reconciled:
     """Mend what a crash left; raise where the store is of another version or another embedder's."""
     messages: list[str] = []
     lost: tuple[DocumentRecord, ...] = ()
     pointer = look_at_current(location, messages)
     remove_partial_files(location)
     found = sound_catalog(location, pointer, messages)
+    wanted = embedder(found.embedder if found else None) if callable(embedder) else embedder
     if found is not None:
-        check_embedder(location, found.embedder, embedder)
+        check_embedder(location, found.embedder, wanted)
+        found = replace(found, embedder=wanted)
         graph = pinned_graph(location, found, messages)
         if graph is None:
             lost = tuple(catalog.documents_in(location.catalog, read_only=False))
             set_aside(location.catalog, messages)
     location.damage_report.unlink(missing_ok=True)
     if found is None or graph is None:
-        return begin_anew(location, embedder, pointer, lost, messages)
-    agreed = agree(location, graph, found, pointer, messages)
-    return Reconciled(graph=graph, snapshot=agreed, messages=tuple(messages))
+        return begin_anew(location, wanted, pointer, lost, messages)
+    return Reconciled(graph, agree(location, graph, found, pointer, messages), tuple(messages))
 
 
 def look_at_current(location: CorpusLocation, messages: list[str]) -> Current | None:
@@ -160,19 +164,21 @@ def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str
     return graph
 
 
-def agree(location: CorpusLocation, graph: GraphStore, head: CatalogHead, pointer: Current | None, messages: list[str]) -> int:
-    """Make the catalog pin the graph's newest versions and CURRENT name the catalog; return the snapshot's number."""
-    number = head.snapshot
+def agree(
+    location: CorpusLocation, graph: GraphStore, head: CatalogHead, pointer: Current | None, messages: list[str]
+) -> CatalogHead:
+    """Make the catalog pin the graph's newest versions and CURRENT name the catalog; return the catalog's row."""
     named = pointer.snapshot if pointer else 0
-    if graph.versions() != head.lance_versions or number < named:
-        number = 1 + max(number, named, *snapshot_numbers(location))
-        catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=graph.versions())
-    elif pointer is not None and number == named and intact(location, pointer):
-        return number
+    if graph.versions() != head.lance_versions or head.snapshot < named:
+        number = 1 + max(head.snapshot, named, *snapshot_numbers(location))
+        head = replace(head, snapshot=number, lance_versions=graph.versions())
+        catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=head.lance_versions)
+    elif pointer is not None and head.snapshot == named and intact(location, pointer):
+        return head
     else:
-        messages.append(f"snapshot {number} was not yet the published one, or its file was damaged; it is published now")
-    release(location, number)
-    return number
+        messages.append(f"snapshot {head.snapshot} was not yet the published one, or its file was damaged; it is published now")
+    release(location, head.snapshot)
+    return head
 
 
 def begin_anew(
@@ -191,10 +197,10 @@ def begin_anew(
     if location.lance.exists():
         shutil.rmtree(location.lance)
     graph = create_graph(location.lance, embedder)
-    records = [without_graph(record) for record in lost]
-    catalog.create(location.catalog, embedder, graph.versions(), number, records)
+    head, records = CatalogHead(embedder, number, graph.versions()), [without_graph(record) for record in lost]
+    catalog.create(location.catalog, embedder, head.lance_versions, number, records)
     release(location, number)
-    return Reconciled(graph=graph, snapshot=number, messages=tuple(messages))
+    return Reconciled(graph, head, tuple(messages))
 
 
 def without_graph(record: DocumentRecord) -> DocumentRecord:

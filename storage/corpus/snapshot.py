@@ -7,26 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import duckdb
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
-from storage.catalog.current import CurrentDamagedError, held, snapshot_path
+from storage.catalog.current import PIN_ATTEMPTS, Current, CurrentDamagedError, how_to_mend, parse_current, pin, snapshot_path
 from storage.catalog.in_use import corpora_in
 from storage.errors import AmbiguousError, ExpectedError
 from storage.graph.filters import Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
+from storage.lock import is_still_there
 from storage.records.documents import (
     DocumentRecord,
     DocumentState,
     Edge,
-    EmbedderIdentity,
     Modality,
     Node,
     Page,
@@ -39,6 +37,7 @@ from storage.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
     from storage.graph.store import GraphStore
     from storage.graph.tables import TableName
@@ -76,27 +75,26 @@ class Counts:
 class Snapshot:
     """The published corpus as it was when it was opened."""
 
-    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead, sha256: str) -> None:
-        """Take the open catalog of the snapshot, and the hash of its file."""
-        self.location = location
-        self.sha256 = sha256
-        self._connection = connection
-        self._head = head
+    def __init__(
+        self, location: CorpusLocation, current: Current, pointer: BinaryIO, connection: DuckDBPyConnection, head: CatalogHead
+    ) -> None:
+        """Take the open CURRENT with what it says, and the open catalog with its one row."""
+        self.location, self.current, self.number = location, current, head.snapshot
+        self.embedder, self.table_versions = head.embedder, head.lance_versions
+        self._pointer, self._connection = pointer, connection
         self._outlines: dict[str, list[Section]] = {}
 
-    @property
-    def number(self) -> int:
-        return self._head.snapshot
-
-    @property
-    def embedder(self) -> EmbedderIdentity:
-        return self._head.embedder
+    def is_published(self) -> bool:
+        """Say whether CURRENT is still the file that was read; once the snapshot is closed nobody can say."""
+        with suppress(OSError, ValueError):
+            return is_still_there(self._pointer.fileno(), self.location.current)
+        return False
 
     @cached_property
     def graph_store(self) -> GraphStore:
         from storage.graph.store import open_graph
 
-        return open_graph(self.location.lance, self._head.lance_versions)
+        return open_graph(self.location.lance, self.table_versions)
 
     @cached_property
     def view(self) -> GraphView:
@@ -329,22 +327,25 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
 
 @contextmanager
 def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
-    """Pin the published snapshot and open it.
+    """Read CURRENT, pin the snapshot that it names against clean-up, check it, and open it for the block.
 
-    Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreVersionError where another made it.
+    Raise UnknownCorpusError where there is none, CurrentDamagedError where CURRENT is garbage, or the snapshot missing or altered,
+    StoreVersionError where another FlowReader made it.
     """
-    with held(location) as current:
-        if current is None:
-            raise unknown_corpus(location)
-        path = snapshot_path(location, current.snapshot)
-        with catalog.opened(path, read_only=True) as connection:
-            yield Snapshot(location, connection, catalog.read_head(connection, path), current.sha256)
-
-
-def remembered_embedder(location: CorpusLocation) -> EmbedderIdentity | None:
-    """Return what a corpus was embedded with; None where there is no corpus, or none that can be read."""
-    try:
-        with open_for_reading(location) as snapshot:
-            return snapshot.embedder
-    except (UnknownCorpusError, CurrentDamagedError, catalog.CatalogDamagedError):
-        return None
+    for _ in range(PIN_ATTEMPTS):
+        with ExitStack() as held:
+            try:
+                pointer = held.enter_context(location.current.open("rb"))
+                current = parse_current(pointer.read(), location)
+                sha256 = pin(path := snapshot_path(location, current.snapshot), held)
+            except FileNotFoundError:
+                continue
+            if sha256 != current.sha256:
+                break
+            connection = held.enter_context(catalog.opened(path, read_only=True))
+            yield Snapshot(location, current, pointer, connection, catalog.read_head(connection, path))
+            return
+    if not location.current.exists():
+        raise unknown_corpus(location)
+    what = f"the published snapshot of corpus {location.name!r} is missing or altered"
+    raise CurrentDamagedError(what, location.name, how_to_mend(location))

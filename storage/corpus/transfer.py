@@ -20,7 +20,6 @@ from storage.catalog.current import (
     CurrentDamagedError,
     drop_snapshot,
     file_hash,
-    held,
     intact,
     pulled_from,
     read_current,
@@ -31,7 +30,7 @@ from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning.garbage import KEEP_SECONDS, collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
-from storage.corpus.snapshot import unknown_corpus
+from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.errors import ExpectedError
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
@@ -99,15 +98,14 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
     Raise ExpectedError where another push was faster, or something else lies there, and StoreError where the store fails.
     """
     prefix = ObjectPrefix(address)
-    with held(location) as current, ThreadPoolExecutor(AT_ONCE) as pool:
-        if current is None:
-            raise unknown_corpus(location)
+    with open_for_reading(location) as snapshot, ThreadPoolExecutor(AT_ONCE) as pool:
+        current = snapshot.current
         before, tag = read_pushed(prefix)
         require_successor(location, current, before, prefix.address)
         prefix.require_conditions()
         known = {each.sha256: each.push for each in before.files} if before else {}
         number = before.push + 1 if before else 1
-        places = snapshot_files(location, current)
+        places = snapshot_files(snapshot)
         files = tuple(pool.map(lambda path: described(path, places[path], known, number), sorted(places)))
         if before and (before.current, before.files) == (current, files):
             return Transferred(location.name, prefix.address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
@@ -126,14 +124,11 @@ def do_all(pool: ThreadPoolExecutor, move: Callable[[SentFile], object], files: 
         pass
 
 
-def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path]:
-    """Return the files that a pinned snapshot is made of, by the path that they have in any home."""
-    path = snapshot_path(location, current.snapshot)
-    with catalog.opened(path, read_only=True) as connection:
-        versions = catalog.read_head(connection, path).lance_versions
-        artifacts = [row[0] for row in connection.execute("SELECT DISTINCT artifact FROM document_artifacts").fetchall()]
-    kept = ArtifactStore(artifacts_folder(location.home))
-    found = {f"snapshots/{path.name}": path} | {f"artifacts/{name}": kept.path(name) for name in artifacts}
+def snapshot_files(snapshot: Snapshot) -> dict[str, Path]:
+    """Return the files that a snapshot is made of, by the path that they have in any home."""
+    location, versions = snapshot.location, snapshot.table_versions
+    path, kept = snapshot_path(location, snapshot.number), ArtifactStore(artifacts_folder(location.home))
+    found = {f"snapshots/{path.name}": path} | {f"artifacts/{name}": kept.path(name) for _document, name in snapshot.artifacts()}
     parts = list(adjacency_files.place_of(location.lance, versions).glob("*"))
     for table, version in versions.items():
         parts += table_files(location.lance / f"{table}.lance", version)

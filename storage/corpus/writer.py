@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from storage.catalog import catalog
-from storage.catalog.catalog import Change
+from storage.catalog.catalog import CatalogHead, Change
 from storage.catalog.current import release, require_own
 from storage.cleaning.snapshots import tidy
-from storage.corpus.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
+from storage.corpus.reconciling import GRAPH_LOST, NO_CHANGE, EmbedderChoice, reconcile
 from storage.graph.adjacency_files import keep_adjacency
 from storage.graph.checks import GraphError, check_graph
 from storage.graph.filters import Column, one_of
@@ -27,18 +27,25 @@ ROOM_FACTOR = 2
 
 @dataclass(slots=True)
 class CorpusWriter:
-    """The corpus, as long as its lock is held."""
+    """The corpus, as long as its lock is held. Nobody else writes it: `_head` and `_documents` are what its catalog holds.
+
+    They are None where it must be read: after a change, or a commit that may have failed.
+    """
 
     location: CorpusLocation
     embedder: EmbedderIdentity
     snapshot: int
     messages: tuple[str, ...]
-    _graph: GraphStore
+    graph_store: GraphStore
     _lock: WriterLock
+    _head: CatalogHead | None
+    _documents: tuple[DocumentRecord, ...] | None = None
 
     def documents(self) -> list[DocumentRecord]:
         """Return the records of all published documents, by id."""
-        return catalog.documents_in(self.location.catalog, read_only=False)
+        if self._documents is None:
+            self._documents = tuple(catalog.documents_in(self.location.catalog, read_only=False))
+        return list(self._documents)
 
     def lost(self) -> list[DocumentRecord]:
         """Return the records of documents whose part of the graph was damaged: they say so and are not ready."""
@@ -47,7 +54,7 @@ class CorpusWriter:
     def initial_vectors(self, document_ids: Collection[str]) -> pa.Table:
         """Return the documents' published nodes with their round-0 vectors, in no order."""
         columns = ("document_id", "id", "meaningless", "initial_vector")
-        return self._graph.read(TableName.NODES, one_of(Column.DOCUMENT, document_ids), columns)
+        return self.graph_store.read(TableName.NODES, one_of(Column.DOCUMENT, document_ids), columns)
 
     def publish(
         self,
@@ -70,13 +77,13 @@ class CorpusWriter:
         require_room(self.location.folder, needed)
         with full_disk_explained(self.location.folder, needed):
             self._take_back_unpublished()
-            return self._commit(change, self._graph.replace(change.replaced, batch))
+            return self._commit(change, self.graph_store.replace(change.replaced, batch))
 
     def index(self) -> int:
         """Bring the full-text and document indexes up to date, and publish the tables that have them."""
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
-            return self._commit_kept(self._graph.index())
+            return self._commit_kept(self.graph_store.index())
 
     def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> tuple[int, ...]:
         """Drop snapshots that were replaced longer ago than that and that no reader has open, and the versions that only they show.
@@ -85,9 +92,9 @@ class CorpusWriter:
         """
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
-            self._commit_kept(self._graph.compact())
-            kept = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
-            self._commit(NO_CHANGE, self._graph.versions())
+            self._commit_kept(self.graph_store.compact())
+            kept = tidy(self.location, self.graph_store, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+            self._commit(NO_CHANGE, self.graph_store.versions())
         return kept
 
     def purge(self, *, wait_seconds: float) -> tuple[int, ...]:
@@ -100,12 +107,12 @@ class CorpusWriter:
             catalog.rewrite(self.location.catalog)
             for old in self.location.set_aside:
                 old.unlink()
-            self._commit_kept(self._graph.rewrite())
+            self._commit_kept(self.graph_store.rewrite())
         return self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
 
     def _commit_kept(self, versions: dict[str, int]) -> int:
         """Publish tables that were put in order, with their adjacency."""
-        keep_adjacency(self._graph)
+        keep_adjacency(self.graph_store)
         return self._commit(NO_CHANGE, versions)
 
     def _check(self, change: Change) -> None:
@@ -140,21 +147,25 @@ class CorpusWriter:
 
     def _take_back_unpublished(self) -> None:
         """Undo the graph's writes of a publish that failed in this process."""
-        self._graph.restore(self._pinned())
+        # What another writer published meanwhile is not ours to undo.
+        self._lock.require_held()
+        self.graph_store.restore(self._catalog_head().lance_versions)
 
-    def _pinned(self) -> dict[str, int]:
-        """Return the graph's versions that the catalog pins."""
-        return dict(catalog.head(self.location.catalog).lance_versions)
+    def _catalog_head(self) -> CatalogHead:
+        self._head = self._head or catalog.head(self.location.catalog)
+        return self._head
 
     def _commit(self, change: Change, versions: dict[str, int]) -> int:
         """Run the catalog's transaction, then make its copy the published snapshot."""
-        head = catalog.head(self.location.catalog)
+        head = self._catalog_head()
         # A catalog that is ahead was committed and not released: what follows such a fault publishes it.
         if change is NO_CHANGE and versions == head.lance_versions and head.snapshot == self.snapshot:
             return self.snapshot
         number = 1 + max(self.snapshot, head.snapshot)
         self._lock.require_held()
+        self._head, self._documents = None, self._documents if change is NO_CHANGE else None
         catalog.commit(self.location.catalog, change, snapshot=number, lance_versions=versions)
+        self._head = replace(head, snapshot=number, lance_versions=versions)
         self._lock.require_held()
         release(self.location, number)
         self.snapshot = number
@@ -162,7 +173,9 @@ class CorpusWriter:
 
 
 @contextmanager
-def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wait_seconds: float) -> Iterator[CorpusWriter]:
+def open_for_writing(
+    location: CorpusLocation, *, embedder: EmbedderIdentity | EmbedderChoice, wait_seconds: float
+) -> Iterator[CorpusWriter]:
     """Hold the corpus's lock, mend what a crash left and give the writer; a corpus that is not there is made.
 
     Raise PulledError, CorpusBusyError, ExpectedError, StoreVersionError, NotWritableError or DiskFullError, each with its
@@ -174,4 +187,4 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     with locked(location.lock, wait_seconds=wait_seconds) as lock:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder)
-        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
+        yield CorpusWriter(location, state.head.embedder, state.head.snapshot, state.messages, state.graph, lock, state.head)

@@ -7,12 +7,12 @@ on this machine, whatever became of the process's number since.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there, let_go, taken
+from storage.lock import is_still_there, lock_file, taken
 from storage.runs.log import continued, writing_alone
 from storage.system import full_disk_explained
 
@@ -74,13 +74,8 @@ def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
 
 def _look_at(sign: Path) -> tuple[float, bool] | None:
     """Return when the sign was put up, in seconds since 1970, and whether a process holds it; None where it does not stand."""
-    try:
-        descriptor = os.open(sign, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
+    with suppress(FileNotFoundError), lock_file(sign, os.O_RDONLY) as descriptor:
         held = not taken(descriptor, fcntl.LOCK_SH)
         # It may end while it is looked at: then its sign is gone.
         return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
-    finally:
-        let_go(descriptor)
+    return None

@@ -15,7 +15,7 @@ from typing import Any
 
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import LOOK_POLL_SECONDS, LOOK_SECONDS, is_still_there, let_go, taken
+from storage.lock import LOOK_POLL_SECONDS, LOOK_SECONDS, is_still_there, lock_file, taken
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import writable
 from storage.system import full_disk_explained
@@ -152,8 +152,7 @@ def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
     The file is the one that the path names: a writer that waited while it was replaced waits again, for the new one.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        try:
+        with lock_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND) as descriptor:
             if wait:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             else:
@@ -161,8 +160,6 @@ def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
             if is_still_there(descriptor, path):
                 yield descriptor
                 return
-        finally:
-            let_go(descriptor)
 
 
 def write_whole(descriptor: int, lines: bytes) -> None:

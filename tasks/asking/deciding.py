@@ -18,6 +18,8 @@ ASKING = "tasks/evaluation/asking.py"
 EVALUATING = (
     "tasks/evaluation/**/*.py",
     "tasks/report/*.*",
+    "tasks/views/*/*.*",
+    "tasks/views/*.j2",
     "tasks/prompts/judge_answer.md",
     "tasks/prompts/triple_question.md",
     "tasks/algorithms/metrics/*.py",

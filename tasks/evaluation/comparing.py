@@ -10,6 +10,7 @@ from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
 from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
+from tasks.evaluation.units import fitted_mark
 from tasks.settings.base import dotted
 
 NOT_SET = "not set"
@@ -21,6 +22,7 @@ class MetricChange:
     """A metric under an arm in two evaluations: means over the questions that both scored.
 
     `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
+    `beyond_luck`: the interval leaves out zero. `fitted_here`: it goes by weights fitted on the questions' own documents.
     """
 
     arm: str
@@ -32,11 +34,8 @@ class MetricChange:
     low: float
     high: float
     documents: int
-
-    @property
-    def beyond_luck(self) -> bool:
-        """Whether the interval excludes zero, and is one: of a single document it is a point."""
-        return more_than_luck(low=self.low, high=self.high, documents=self.documents)
+    beyond_luck: bool
+    fitted_here: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
         )
     names = ["arm", "question_id", "metric"]
     both = after.scored.join(before.scored, on=names, suffix="_before", maintain_order="left")
-    changes = [_change(part) for part in both.partition_by("arm", "metric", maintain_order=True)]
+    changes = [_change(part, before, after) for part in both.partition_by("arm", "metric", maintain_order=True)]
     if not changes:
         raise RequestError(
             f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no "
@@ -81,12 +80,14 @@ def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]
     return [Difference(*each) for each in heads + models + settings if each[1] != each[2]]
 
 
-def _change(measured: pl.DataFrame) -> MetricChange:
+def _change(measured: pl.DataFrame, before: Evaluation, after: Evaluation) -> MetricChange:
     """Return how the scores of one metric under one arm moved; `value_before` is next to `value`."""
     old, new = (measured[name].to_numpy() for name in ("value_before", "value"))
     interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
-    return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents)
+    sure = more_than_luck(low=interval.low, high=interval.high, documents=documents)
+    fitted = any(fitted_mark(each, metric) for each in (before, after))
+    return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents, sure, fitted)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:

@@ -19,17 +19,17 @@ from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
-from tasks.evaluation.tables import (
+from tasks.evaluation.units import (
     DIFFERENCE,
     FEW_MARK,
     FEW_MEANS,
-    figure_text,
     figures_in,
     fitted_mark,
     is_difference,
     is_few,
-    named_with_unit,
+    name_with_unit,
     unit_of,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def picture(rows: Mapping[str, Sequence[Figure]], *, title: str, arms: Sequence[
     middles = (ends + np.append(0.0, ends[:-1])) / 2
     figures = [figure for of_row in rows.values() for figure in of_row]
     few = f"; hollow, {FEW_MARK}: {FEW_MEANS}" if any(map(is_few, figures)) else ""
-    below = f"{named_with_unit(figures[0].metric)}, 95 % interval{few}"
+    below = f"{name_with_unit(figures[0].metric)}, 95 % interval{few}"
     sheet, axes = _sheet(title, below, height=MARGIN_INCHES + float(ends[-1]))
     axes.set_yticks(middles, labels=names)
     axes.set_ylim(float(ends[-1]), 0.0)
@@ -107,7 +107,7 @@ def _draw(axes: Axes, figure: Figure, row: float, colour: str) -> None:
     low, value, high = (unit_of(figure.metric).factor * number for number in (figure.low, figure.value, figure.high))
     axes.hlines(row, low, high, color=colour, linewidth=1.6)
     axes.plot([value], [row], marker="o", color=colour, markerfacecolor="white" if is_few(figure) else colour)
-    axes.annotate(figure_text(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
+    axes.annotate(write_figure(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
 
 
 def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:

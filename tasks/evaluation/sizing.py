@@ -41,7 +41,6 @@ SIZES = tuple(half / 2 for half in range(6, 17))
 """Pages on average: 3, 3.5, ..., 8."""
 USUAL_SIZE = 5.0
 """The pages whose calibration is measured are those of sets of so many."""
-BY_FOLDS = f"out of fold ({FOLDS} folds by document, {SEEDS} seeds)"
 THREE_TO_EIGHT = "3 to 8"
 MEANS = {**{f"{size:g}": [SIZES.index(size)] for size in PAGES_PER_ANSWER}, THREE_TO_EIGHT: list(range(len(SIZES)))}
 """The pages on average for which sets are shown: places in SIZES, over which the mean is taken."""

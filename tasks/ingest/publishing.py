@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from storage.cleaning.removing import CleanedUp, clean_up, purge_is_due
 from storage.corpus.doctor import examine_ids
-from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import CorpusWriter
 from storage.graph.checks import GraphError
 from storage.graph.tables import vectors_of
@@ -93,9 +92,8 @@ def look_after(corpus: CorpusWriter) -> CleanedUp:
 
 def require_unique_ids(corpus: CorpusWriter) -> None:
     """Raise GraphError where an id stands twice: neither LanceDB nor Prefect guarantees that it does not."""
-    with open_for_reading(corpus.location) as snapshot:
-        for finding in examine_ids(snapshot):
-            raise GraphError(finding.what, remedy=finding.remedy)
+    for finding in examine_ids(corpus):
+        raise GraphError(finding.what, remedy=finding.remedy)
 
 
 def maintenance_is_due(location: CorpusLocation) -> bool:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from storage.artifacts import ArtifactDamagedError
-from storage.catalog.current import CurrentDamagedError, forget_asked, read_current
+from storage.catalog.current import forget_asked
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import Snapshot
 from storage.memo import StepMemo, asked_steps
@@ -80,7 +80,7 @@ class KeptAnswers:
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
         served = server.identity if server else ""
-        answering = (self.snapshot.sha256, self.snapshot.embedder.key, served, model, code_identity())
+        answering = (self.snapshot.current.sha256, self.snapshot.embedder.key, served, model, code_identity())
         return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
 
     def holds(self, key: StepKey) -> bool:
@@ -128,16 +128,12 @@ class KeptAnswers:
 
         A removal publishes first and forgets then: what is written before its look is forgotten by it, later things by this one.
         """
-        with suppress(OSError, CodecError, CurrentDamagedError):
-            if self._is_published():
+        with suppress(OSError, CodecError):
+            if self.snapshot.is_published():
                 kept_answer.remember(key, answer, self.memo)
-            if not self._is_published():
+            if not self.snapshot.is_published():
                 forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
         """Drop what is kept of a question, in whatever way it was asked."""
         self.memo.forget(key.remembered_for)
-
-    def _is_published(self) -> bool:
-        current = read_current(self.snapshot.location)
-        return current is not None and current.sha256 == self.snapshot.sha256

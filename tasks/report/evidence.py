@@ -1,85 +1,38 @@
 """What the report shows of an answer's evidence, gathered from an open snapshot before a word of HTML is written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import Snapshot
 from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
-from storage.records.documents import Box, DocumentRecord, Node, Page, PageKey
-from storage.runs.answers import removed_note
+from storage.records.documents import DocumentRecord, Node, Page, PageKey
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes
 from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
-
-PLACE_WORDS = {
-    "text/html": "",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slide",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
-}
-"""What a page is called; where the word is empty a document has only one and it is not named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    box: Box
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A cited element that is shown itself; `node` is None where the corpus does not hold it any more."""
-
-    node: Node | None
-    numbers: tuple[int, ...]
-    quotes: tuple[str, ...]
-    crop: Picture | None
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A page with citations: its picture with marks, or the elements themselves; `remark` says why there is no picture."""
-
-    document: NamedDocument
-    page: int
-    picture: Picture | None
-    marks: tuple[Mark, ...]
-    exhibits: tuple[Exhibit, ...]
-    remark: str
+from tasks.report.sheets import Exhibit, Mark, Sheet, place_badges
+from tasks.views.answers import place_words
 
 
 @dataclass(frozen=True, slots=True)
 class ReportEvidence:
-    """Everything of the corpus that the report shows.
-
-    What is not in `documents` was replaced, or is one of `removed` (ids) and is not quoted.
-    """
+    """Everything of the corpus that the report shows; what is not in `documents` was removed or replaced."""
 
     sheets: tuple[Sheet, ...]
     nodes: Mapping[str, Node]
     documents: Mapping[str, DocumentRecord]
     labels: Mapping[PageKey, str]
-    removed: frozenset[str]
     left_out: tuple[str, ...]
 
-    def holds(self, document: NamedDocument) -> bool:
-        return document.id in self.documents
+    def place(self, at: Citation | RankedPage | PagePlace | Sheet) -> str:
+        return place_words(self.documents.get(at.document.id), at.page, self.labels.get((at.document.id, at.page)))
 
-    def place(self, document_id: str, page: int) -> str:
-        """Name a page as people do: "page 5 (printed iii)", "slide 3"; nothing where a document has no pages."""
-        return place_words(self.documents.get(document_id), page, self.labels.get((document_id, page), ""))
-
-    def name(self, document_id: str) -> str:
-        record = self.documents.get(document_id)
-        return record.name if record else document_id[:12]
-
-
-def place_words(record: DocumentRecord | None, page: int, label: str | None) -> str:
-    word = PLACE_WORDS.get(record.media_type, "page") if record else "page"
-    printed = f" (printed {label})" if label and label != str(page) else ""
-    return f"{word} {page}{printed}" if word else ""
+    @property
+    def targets(self) -> Mapping[int, str]:
+        """Return for each citation the address of the box, or of the element, that shows it."""
+        return {number: f"#box-{numbers[0]}" for sheet in self.sheets for numbers in sheet.cited for number in numbers}
 
 
 PAGES_LISTED = 40
@@ -93,6 +46,7 @@ PICTURE_CHARACTERS = 10_200_000
 
 Numbered = tuple[int, Citation]
 """A citation with its number, from 1."""
+Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
@@ -153,15 +107,8 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
         nodes=nodes,
         documents=documents,
         labels={key: page.label for key, page in pages.items() if page.label},
-        removed=_removed(answer) - documents.keys(),
         left_out=tuple(dict.fromkeys(pictures.left_out)),
     )
-
-
-def _removed(answer: Answer) -> frozenset[str]:
-    """Return the documents that the answer's notes say were removed; their words were taken out of it then."""
-    shown: list[Citation | PagePlace] = [*answer.citations, *(place for path in answer.paths for place in path.pages)]
-    return frozenset(place.document.id for place in shown if removed_note(place.document) in answer.notes)
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:
@@ -183,10 +130,14 @@ def _places(answer: Answer, nodes: Iterable[Node]) -> set[PageKey]:
 
 def cited_pages(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
     """Return the numbered citations of each page, pages in the order in which they are first cited."""
-    pages: dict[PageKey, list[Numbered]] = {}
-    for number, citation in enumerate(citations, 1):
-        pages.setdefault((citation.document.id, citation.page), []).append((number, citation))
-    return pages
+    return _grouped(enumerate(citations, 1), lambda citation: (citation.document.id, citation.page))
+
+
+def _grouped(cited: Iterable[Numbered], key: Callable[[Citation], Key]) -> dict[Key, list[Numbered]]:
+    groups: dict[Key, list[Numbered]] = {}
+    for number, citation in cited:
+        groups.setdefault(key(citation), []).append((number, citation))
+    return groups
 
 
 def _sheet(
@@ -202,26 +153,19 @@ def _sheet(
         remark = str(error)
         if remark:
             pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
-    boxed: dict[Box, list[int]] = {}
-    for number, citation in cited:
-        if picture and citation.box:
-            boxed.setdefault(citation.box, []).append(number)
-    bare = [(number, citation) for number, citation in cited if not (picture and citation.box)]
+    by_box = _grouped(cited, lambda citation: citation.box if picture else None)
+    bare = _grouped(by_box.pop(None, []), lambda citation: citation.node_id)
+    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
     return Sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=tuple(Mark(box, tuple(numbers)) for box, numbers in boxed.items()),
-        exhibits=tuple(_exhibits(bare, nodes, pictures)),
+        marks=tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes)))),
+        exhibits=tuple(_exhibit(nodes.get(node), same, pictures) for node, same in bare.items()),
         remark=remark,
     )
 
 
-def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], pictures: Pictures) -> Iterable[Exhibit]:
-    grouped: dict[str, list[Numbered]] = {}
-    for number, citation in cited:
-        grouped.setdefault(citation.node_id, []).append((number, citation))
-    for node_id, same in grouped.items():
-        node = nodes.get(node_id)
-        crop = pictures.of_element(node, same[0][1].document) if node else None
-        yield Exhibit(node, tuple(number for number, _ in same), tuple(citation.quote for _, citation in same), crop)
+def _exhibit(node: Node | None, cited: Sequence[Numbered], pictures: Pictures) -> Exhibit:
+    crop = pictures.of_element(node, cited[0][1].document) if node else None
+    return Exhibit(node, tuple(number for number, _ in cited), tuple(citation.quote for _, citation in cited), crop)

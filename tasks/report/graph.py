@@ -1,67 +1,21 @@
 """The evidence graph as a drawing: the question on one side, the answer on the other, and between them what carried the flow."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.answers import Citation, EvidencePath
+from storage.records.answers import Answer, EvidencePath, NamedDocument, PagePlace
 from storage.records.documents import Modality, Node
+from storage.text import one_line
 from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
-from tasks.report.evidence import ReportEvidence
-from tasks.report.wording import cut, few_words, numbers_line, short_place
+from tasks.asking.request import JOINERS
+from tasks.report.evidence import PATHS_SHOWN, ReportEvidence
 
-LETTER = 6.9
-"""Width of a letter of a card's words in a wide face, in the drawing's units."""
-TITLE_LETTERS = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """What is drawn: the node ids in the order of their numbers, what each is, which citations stand on it, which routes count."""
-
-    ids: tuple[str, ...]
-    layout: PathLayout
-    cited: Mapping[str, tuple[int, ...]]
-    supported: frozenset[tuple[int, int]]
-    evidence: ReportEvidence
-    with_document: bool
-
-    def node(self, number: int) -> Node | None:
-        """Return the node, None where it is gone."""
-        return self.evidence.nodes.get(self.ids[number])
-
-    def name(self, end: int) -> str:
-        if end == ENTRY:
-            return "Question"
-        return short_place(self.evidence, self.node(end), with_document=True) if end < len(self.ids) else "Answer"
-
-    def says(self, number: int) -> str:
-        words = cut(few_words(self.node(number)), TITLE_LETTERS) or "This element is gone."
-        cited = self.cited.get(self.ids[number])
-        return f"{self.name(number)}: {words}{f' (cited as {numbers_line(cited)})' if cited else ''}"
-
-    def head(self, number: int) -> str:
-        """Return the place of a card's node, and what it is where it is no text."""
-        node = self.node(number)
-        place = short_place(self.evidence, node, with_document=self.with_document)
-        return place if node is None or node.modality is Modality.TEXT else f"{place} · {node.label or node.modality.capitalize()}"
-
-
-def drawing_of(paths: Sequence[EvidencePath], evidence: ReportEvidence, citations: Sequence[Citation]) -> Drawing:
-    cited: dict[str, tuple[int, ...]] = {}
-    for place, citation in enumerate(citations, 1):
-        cited[citation.node_id] = (*cited.get(citation.node_id, ()), place)
-    ids = tuple(dict.fromkeys(node for path in paths for node in path.nodes))
-    number = {node: place for place, node in enumerate(ids)}
-    numbered = [[number[node] for node in path.nodes] for path in paths]
-    layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
-    arcs = [
-        zip([ENTRY, *chain], [*chain, len(ids)], strict=True) for chain, path in zip(numbered, paths, strict=True) if path.answer
-    ]
-    documents = {evidence.nodes[node].document_id for node in ids if node in evidence.nodes}
-    return Drawing(ids, layout, cited, frozenset(arc for chain in arcs for arc in chain), evidence, len(documents) > 1)
-
+CELL_END = re.compile(r"(?<!\\)\|")
+WORDS_READ = 2000
+"""Characters of an element of which a few words are shown."""
 
 Point = tuple[float, float]
 """To the right and down, in the drawing's own units."""
@@ -73,7 +27,7 @@ SMALLEST_SCALE = 0.92
 SCREEN_WIDTH = 1080.0
 """What a usual screen has room for, in pixels."""
 TERMINAL_SHARE = 0.84
-"""A terminal's ribbons spread over this share of the drawing at most, so that they run straight."""
+"""A terminal, and its ribbons, spread over this share of the drawing, so that they run straight."""
 CARD_HEIGHT, ROW = 58.0, 76.0
 MARGIN, TERMINAL_WIDTH = 46.0, 12.0
 
@@ -86,11 +40,22 @@ class Frame:
     height: float
     card_width: float
     column: float
+    card_height: float = CARD_HEIGHT
+    terminal_width: float = TERMINAL_WIDTH
+
+    @property
+    def terminal_height(self) -> float:
+        return TERMINAL_SHARE * self.height
 
     @property
     def least_width(self) -> float:
         """Width on the screen, in pixels, below which words get too small to read; a frame that is narrower scrolls."""
         return self.width * SMALLEST_SCALE
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it scrolls on a usual screen, too."""
+        return self.least_width > SCREEN_WIDTH
 
     def at(self, column: float, row: float) -> Point:
         return MARGIN + TERMINAL_WIDTH + (column + 0.5) * self.column, (row + 0.5) * ROW
@@ -109,6 +74,18 @@ class Ribbon:
     route: Route
     width: float
     points: tuple[Point, ...]
+
+    @property
+    def curve(self) -> str:
+        """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
+        written = [f"M{self.points[0][0]:.1f} {self.points[0][1]:.1f}"]
+        for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(self.points)):
+            if place % 2:
+                written.append(f"L{x1:.1f} {y1:.1f}")
+                continue
+            pull = (x1 - x0) / 2 if x1 > x0 else 60.0
+            written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+        return "".join(written)
 
 
 def draw_ribbons(layout: PathLayout, frame: Frame) -> list[Ribbon]:
@@ -154,7 +131,7 @@ def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoin
     for end, places in ends.items():
         places.sort(key=lambda place: (_other_row(layout, layout.routes[place], outgoing=outgoing), place))
         total, gaps = sum(widths[place] for place in places), len(places) - 1
-        spare = (TERMINAL_SHARE * frame.height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
+        spare = (frame.terminal_height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
         gap = min(max(spare, 0.0), WIDEST_GAP)
         x, y = _side(layout, frame, end, outgoing=outgoing)
         y -= (total + gap * gaps) / 2
@@ -180,34 +157,65 @@ def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Poin
     return x + (frame.card_width if outgoing else -frame.card_width) / 2, y
 
 
-def curve_of(ribbon: Ribbon) -> str:
-    """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
-    written = [f"M{ribbon.points[0][0]:.1f} {ribbon.points[0][1]:.1f}"]
-    for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(ribbon.points)):
-        if place % 2:
-            written.append(f"L{x1:.1f} {y1:.1f}")
-            continue
-        pull = (x1 - x0) / 2 if x1 > x0 else 60.0
-        written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
-    return "".join(written)
+class Card(NamedTuple):
+    """A node in the drawing, numbered from 1: what and where it is, None where it is gone; its citations; its middle."""
 
-
-class Terminal(NamedTuple):
-    """The bar from which all flow comes, or to which it goes, and which end of its name stands at its outer side."""
-
+    number: int
+    node: Node | None
+    at: PagePlace | None
+    cited: list[int]
     x: float
     y: float
-    height: float
-    name_x: float
-    anchor: str
+
+    @property
+    def words(self) -> str:
+        return few_words(self.node) if self.node else ""
 
 
-def terminal(ribbons: Sequence[Ribbon], frame: Frame, *, start: bool) -> Terminal:
-    end = 0 if start else -1
-    nodes = max(ribbon.route.target for ribbon in ribbons)
-    mine = [ribbon for ribbon in ribbons if (ribbon.route.source == ENTRY if start else ribbon.route.target == nodes)]
-    low = min(frame.height / 2 - 20, *(ribbon.points[end][1] - ribbon.width / 2 for ribbon in mine))
-    high = max(frame.height / 2 + 20, *(ribbon.points[end][1] + ribbon.width / 2 for ribbon in mine))
-    if start:
-        return Terminal(0.0, low, high - low, 0.0, "start")
-    return Terminal(frame.width - TERMINAL_WIDTH, low, high - low, frame.width, "end")
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The strongest paths, how many more there are, and their graph: nodes by id, routes, and which of these carry an answer."""
+
+    paths: Sequence[EvidencePath]
+    more: int
+    frame: Frame
+    cards: Mapping[str, Card]
+    ribbons: Sequence[Ribbon]
+    supported: frozenset[tuple[int, int]]
+
+
+def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
+    """Return the drawing of the answer's paths, None where none was walked, or where the trace says more."""
+    walked = [path for path in answer.paths if path.nodes]
+    if answer.trace or not walked:
+        return None
+    paths = walked[:PATHS_SHOWN]
+    ids = list(dict.fromkeys(node for path in paths for node in path.nodes))
+    numbered = [[ids.index(node) for node in path.nodes] for path in paths]
+    layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
+    frame = frame_of(layout)
+    cards = {}
+    for place, id in enumerate(ids):
+        node = evidence.nodes.get(id)
+        at = PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page) if node else None
+        cited = [number for number, citation in enumerate(answer.citations, 1) if citation.node_id == id]
+        cards[id] = Card(place + 1, node, at, cited, *frame.at(layout.columns[place], layout.rows[place]))
+    supporting = [[ENTRY, *chain, len(ids)] for chain, path in zip(numbered, paths, strict=True) if path.answer]
+    supported = frozenset(arc for chain in supporting for arc in itertools.pairwise(chain))
+    return Drawing(paths, len(walked) - len(paths), frame, cards, draw_ribbons(layout, frame), supported)
+
+
+def few_words(node: Node) -> str:
+    """Return what the node says, in one line: a figure's or table's caption, else its text; of a table the cells."""
+    if node.modality is not Modality.TEXT and node.caption:
+        return one_line(node.caption, keep=JOINERS)
+    content = node.content[:WORDS_READ]
+    words = (cells_in_words(content) if node.modality is Modality.TABLE else content) or node.caption or node.summary
+    return one_line(words, keep=JOINERS)
+
+
+def cells_in_words(table: str) -> str:
+    """Return the cells of a Markdown table with commas between; of equal ones in a row the first, of rules nothing."""
+    cells = (cell.strip() for line in table.splitlines() for cell in CELL_END.split(line))
+    distinct = itertools.groupby(cell for cell in cells if cell.strip("-: "))
+    return ", ".join(cell.replace("\\|", "|") for cell, _ in distinct)

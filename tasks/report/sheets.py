@@ -1,13 +1,15 @@
 """The pages that are cited, with a box where each citation stands; a cited element itself, where there is no page to show it on."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.documents import Modality, Node
+from storage.records.answers import NamedDocument
+from storage.records.documents import Box, Node
+from storage.text import shortened
 from tasks.algorithms.layout.tables import Table, read_html
-from tasks.report.evidence import Exhibit, Sheet
-from tasks.report.wording import cut
+from tasks.report.pictures import Picture
 
 TEXT_LETTERS = 3000
 """Of an element's text around the quoted words."""
@@ -16,18 +18,74 @@ MOST_QUOTE_WORDS = 400
 MOST_COLUMNS = 24
 CELL_LETTERS = 240
 SHORT_CELL = 3
+NEAR = 0.045
+"""Badges nearer than this share of the page would hide each other."""
+SMALLEST = 0.004
+"""Shares of the page; a thinner box would be a line too fine to see."""
+CORNERS = ("start", "end", "low-start", "low-end")
 
 
-def title_of(node: Node | None) -> str:
-    if node is None:
-        return "Element"
-    return node.label or {Modality.TABLE: "Table", Modality.FIGURE: "Figure"}.get(node.modality, node.kind.value.capitalize())
+class Rows(NamedTuple):
+    """Rows of a table: those of its header, those shown with whether a quote repeats them, and how many are left out."""
+
+    head: list[list[str]]
+    body: list[tuple[list[str], bool]]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A box on the picture of a page, with the citations that stand there; a badge in the corner has their numbers."""
+
+    box: Box
+    numbers: tuple[int, ...]
+    corner: str = CORNERS[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A cited element that is shown itself; `node` is None where the corpus does not hold it any more."""
+
+    node: Node | None
+    numbers: tuple[int, ...]
+    quotes: tuple[str, ...]
+    crop: Picture | None
+
+    @property
+    def table(self) -> Rows | None:
+        """Return the table; None of what is gone, is shown by a picture, or has no cells."""
+        table = table_of(self)
+        return rows_shown(table, self.quotes) if table else None
+
+    @property
+    def words(self) -> list[tuple[str, bool]]:
+        """Return the text as `marked` does; none of a figure whose caption says it already."""
+        if not self.node:
+            return []
+        texts = (self.node.content, self.node.picture_text)
+        text = next(filter(None, reversed(texts) if self.crop else texts), "")
+        return [] if self.crop and text == self.node.caption else list(marked(text, self.quotes))
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A page with citations: its picture with marks, or the elements themselves; `remark` says why there is no picture."""
+
+    document: NamedDocument
+    page: int
+    picture: Picture | None
+    marks: tuple[Mark, ...]
+    exhibits: tuple[Exhibit, ...]
+    remark: str
+
+    @property
+    def cited(self) -> list[tuple[int, ...]]:
+        """Return the numbers of the citations that each box, or element, shows."""
+        return [mark.numbers for mark in self.marks] + [exhibit.numbers for exhibit in self.exhibits]
 
 
 def table_of(exhibit: Exhibit) -> Table | None:
-    """Return the table that is shown; None of what is gone, is shown by a picture, or has no cells."""
-    node = exhibit.node
-    table = read_html(node.html) if node and node.html and not exhibit.crop else None
+    table = read_html(exhibit.node.html) if exhibit.node and exhibit.node.html and not exhibit.crop else None
     return table if table and table.rows else None
 
 
@@ -57,14 +115,6 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-class Rows(NamedTuple):
-    """Rows of a table: those of its header, those shown with whether a quote repeats them, and how many are left out."""
-
-    head: list[list[str]]
-    body: list[tuple[list[str], bool]]
-    left_out: int
-
-
 def rows_shown(table: Table, quotes: Sequence[str]) -> Rows:
     """Return the header and the rows around the first that a quote repeats; cells are cut, and so is a row that is too wide."""
     head, body = table.rows[: table.header_rows], table.rows[table.header_rows :]
@@ -77,7 +127,7 @@ def rows_shown(table: Table, quotes: Sequence[str]) -> Rows:
 
 def _cells(row: Sequence[str]) -> list[str]:
     more = [f"and {len(row) - MOST_COLUMNS} more"] if len(row) > MOST_COLUMNS else []
-    return [cut(cell, CELL_LETTERS) for cell in row[:MOST_COLUMNS]] + more
+    return [shortened(cell, CELL_LETTERS) for cell in row[:MOST_COLUMNS]] + more
 
 
 def _repeats(quote: str, cells: Sequence[str]) -> bool:
@@ -90,13 +140,6 @@ def _repeats(quote: str, cells: Sequence[str]) -> bool:
 def _says(quote: str, cell: str) -> bool:
     """Say whether the quote holds the cell as words, or a number, of its own: 50 is not in 500, nor 1 in 1.3."""
     return cell in quote and re.search(rf"(?<![\w.,]){re.escape(cell)}(?!\w|[.,]\d)", quote) is not None
-
-
-NEAR = 0.045
-"""Badges nearer than this share of the page would hide each other."""
-SMALLEST = 0.004
-"""Shares of the page; a thinner box would be a line too fine to see."""
-CORNERS = ("start", "end", "low-start", "low-end")
 
 
 def box_rules(sheets: Sequence[Sheet]) -> str:
@@ -121,10 +164,3 @@ def place_badges(boxes: Sequence[tuple[float, float, float, float]]) -> list[str
         taken.append(points[corner])
         corners.append(corner)
     return corners
-
-
-def citation_targets(sheets: Sequence[Sheet]) -> Mapping[int, str]:
-    """Return for each citation the id of the box, or of the element, that shows it."""
-    shown = [place.numbers for sheet in sheets for place in sheet.marks]
-    shown += [place.numbers for sheet in sheets for place in sheet.exhibits]
-    return {number: f"box-{numbers[0]}" for numbers in shown for number in numbers}

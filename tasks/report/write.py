@@ -11,6 +11,7 @@ from storage.records.answers import Answer, Citation, PagePlace, RankedPage
 from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
+from tasks.views.answers import view_answer
 
 ANOTHER_FILE = "name another file"
 
@@ -32,7 +33,7 @@ def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) 
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
     evidence = gather_evidence(answer, snapshot, artifacts)
-    return Report(show_page(answer, evidence), evidence.left_out, draw_picture(answer, evidence))
+    return Report(show_page(view_answer(answer, snapshot), evidence), evidence.left_out, draw_picture(answer, evidence))
 
 
 def report_of(answer_id: str, corpus: str) -> str:

@@ -72,19 +72,19 @@ def view_answer(answer: Answer, snapshot: Snapshot) -> AnswerView:
 def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerView]:
     cited = {citation.document.id for answer in answers for citation in answer.citations}
     records = {record.id: record for record in snapshot.documents() if record.id in cited}
-    return [_view(answer, records) for answer in answers]
+    return [_view(answer, records, f"corpus={quote(snapshot.location.name)}") for answer in answers]
 
 
-def _view(answer: Answer, records: Mapping[str, DocumentRecord]) -> AnswerView:
-    citations = tuple(_view_citation(number, one, answer, records) for number, one in enumerate(answer.citations, 1))
+def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) -> AnswerView:
+    among = f"{corpus}&answer={answer.answer_id}&cited="
+    citations = tuple(_view_citation(number, one, records, among) for number, one in enumerate(answer.citations, 1))
     kept = _values(answer, Answer) | {"citations": citations}
-    return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?corpus={quote(answer.corpus)}")
+    return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?{corpus}")
 
 
-def _view_citation(number: int, citation: Citation, answer: Answer, records: Mapping[str, DocumentRecord]) -> CitationView:
+def _view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], among: str) -> CitationView:
     record = records.get(citation.document.id)
-    page = f"/documents/{citation.document.id}/pages/{citation.page}"
-    link = f"{page}?corpus={quote(answer.corpus)}&answer={answer.answer_id}&cited={number}"
+    link = f"/documents/{citation.document.id}/pages/{citation.page}?{among}{number}"
     place = place_words(record, citation.page)
     return CitationView(**_values(citation, Citation), number=number, place=place, link=link if record else None)
 

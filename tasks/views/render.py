@@ -10,24 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from storage.text import as_markdown, counted, escaped, minute, page_list, paragraphs, shortened
+from storage.text import as_markdown, counted, escaped, minute, number_list, page_list, paragraphs, shortened
 
 FOLDER = Path(__file__).parent
+STYLE = FOLDER / "html" / "style.css"
 LINE_BREAK = "\x1f"
 """Stands for a line break inside what is shown: only a template begins a line of its own."""
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Signs that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
+CITATION = re.compile(r"\[([0-9]{1,4})\]")
 
 
-def language(folder: str, escape: Callable[[str], str]) -> Environment:
-    """Return the templates of a folder, where what is no markup yet is escaped so."""
+def language(folder: str, escape: Callable[[str], str], *first: Path) -> Environment:
+    """Return the templates of a folder, and those that come first, where what is no markup yet is escaped so."""
 
     def finalize(value: object) -> object:
-        return value if isinstance(value, Markup | int | float) else Markup(escape(str(value)))
+        if isinstance(value, float):
+            return f"{value:.3f}".rstrip("0").rstrip(".")
+        return value if isinstance(value, Markup | int) else Markup(escape(str(value)))
 
     made = Environment(
-        loader=FileSystemLoader([FOLDER / folder, FOLDER]),
+        loader=FileSystemLoader([*first, FOLDER / folder, FOLDER]),
         autoescape=True,
         finalize=finalize,
         undefined=StrictUndefined,
@@ -35,6 +41,7 @@ def language(folder: str, escape: Callable[[str], str]) -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"counted": counted, "minute": minute, "page_list": page_list, "shortened": shortened}
+    made.filters |= {"number_list": number_list, "split_at_numbers": CITATION.split}
     made.filters |= {"number": lambda value, form: Markup(format(value, form)), "paragraphs": lambda text: Markup(paragraphs(text))}
     return made
 
@@ -51,10 +58,18 @@ def chat_text(text: str) -> str:
     return LINK.sub(r"\\", TAG.sub("&lt;", text))
 
 
+def html_text(text: str) -> str:
+    written_out = HIDDEN_SIGNS.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+    return escape(written_out)
+
+
 TEXT = language("text", terminal_text)
 MARKDOWN = language("markdown", as_markdown)
 CHAT = language("chat", chat_text)
 """What clients of OpenAI show: lighter than a page, for some of them show it as it is."""
+HTML = language("html", html_text)
+HTML.globals["served"] = False
+"""Of a file of its own; the pages of the service are `served`, and lead to each other."""
 
 
 def draw(templates: Environment, name: str, **context: Any) -> str:  # noqa: ANN401 - Jinja's

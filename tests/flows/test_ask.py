@@ -38,6 +38,7 @@ from tests.asking_worlds import (
     run_of,
     written,
 )
+from tests.openings import openings
 from tests.storage import worlds
 from tests.waiting import wait_until
 
@@ -59,6 +60,16 @@ def test_the_same_question_has_the_same_answer_alone_again_and_among_others(read
     assert lasting(answer_to(COAST, reader=reader)) == alone
     among = answers_to(WEIGHT, COAST, TORQUE, "What does page 3 show?", COAST, reader=reader)
     assert lasting(among[1]) == lasting(among[4]) == alone
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_question_opens_the_pointer_and_the_catalog_once(fresh):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        published = f"{snapshot.number}.duckdb"
+    with openings() as opened:
+        answer_to(COAST, fresh=fresh)
+    of_corpus = {name: count for name, count in opened.items() if name == "CURRENT" or name.endswith(".duckdb")}
+    assert of_corpus == {"CURRENT": 1, published: 1, f"DuckDB {published}": 1}
 
 
 @pytest.mark.torture

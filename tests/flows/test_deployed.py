@@ -89,6 +89,12 @@ def test_a_corpus_that_is_not_there_is_an_error_that_names_the_nearest(deployed)
     assert deployed["unknown"]["state"] == "Failed" and "take 'small', 'tides', or name none" in deployed["unknown"]["message"]
 
 
+def test_a_damaged_corpus_is_left_to_doctor(own_home):
+    corpus_location("small").current.write_text("garbage")
+    (found,) = asyncio.run(maintain_corpus(corpus_location("small"), MaintainRequest())).findings
+    assert found.check == "published snapshot"
+
+
 def test_a_corpus_of_a_newer_program_is_a_finding_and_keeps_no_other_from_being_looked_after(own_home):
     location = corpus_location("small")
     pointer = json.loads(location.current.read_bytes())

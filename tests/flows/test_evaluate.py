@@ -239,7 +239,7 @@ def test_a_fit_writes_weights_that_questions_are_answered_by_and_says_how(series
 
 def test_a_transfer_says_where_its_weights_come_from_and_that_they_are_of_few_documents(series, folder):
     shown = " ".join(series["done"]["transfer"].stdout.split())
-    assert "transfer: reports, with weights fitted on plans" in shown and "Sets by probability, weights fitted on plans" in shown
+    assert "transfer: reports, with weights fitted on plans" in shown and "Sets by probability, 3 questions" in shown
     assert f"weights plans, fitted on {read_weights(folder / 'weights.json').fitted.benchmark[:12]}" in shown
     assert "fitted on 4 documents only" in shown
     assert evaluation(series, "again")["models"]["fitted on"] == shipped_weights().fitted.benchmark[:12]

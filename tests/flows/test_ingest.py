@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from flows.cli import run
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.documents import EdgeKind
 from tasks.models.embedding import embedder
+from tests.openings import openings
 from tests.program import flowreader
 
 
@@ -48,6 +50,23 @@ def test_a_bad_document_has_its_reason_and_the_others_are_ready(home, tmp_path):
     assert skipped["path"].endswith("link.pdf") and "symbolic link" in skipped["reason"]
     # Again: the same bytes fail the same way, so no run is made, and the exit code still tells.
     assert ingest(folder, home, 1)["snapshot"] == report["snapshot"]
+
+
+def test_an_ingest_opens_the_pointer_twice_and_carries_what_it_read_of_the_catalog(own_home, tmp_path, monkeypatch):
+    def counted(request):
+        with openings() as opened:
+            done = real(request)
+        counts.update(opened)
+        return done
+
+    (tmp_path / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    real, counts = run.run_ingest, {}
+    monkeypatch.setattr(run, "run_ingest", counted)
+    ingest(tmp_path / "tides.html", own_home, 0, "--corpus", "small")
+    assert counts["CURRENT"] == 2, "under the lock, and for the pages"
+    assert counts["DuckDB catalog.duckdb"] <= 5, "its row, its documents before and after, and two commits"
+    snapshots = [counts[f"DuckDB {path.name}"] for path in corpus_location("small").snapshots.glob("*.duckdb")]
+    assert len(snapshots) >= 3 and max(snapshots) <= 3
 
 
 def test_changed_content_replaces_renamed_stays_and_vanished_is_reported(home, tmp_path):

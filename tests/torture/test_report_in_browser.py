@@ -36,7 +36,7 @@ BEYOND = """[...document.querySelectorAll('main *')].filter((part) => !part.clos
 
 LETTERS = """[...document.querySelectorAll('.graph > svg')].filter((drawing) => drawing.checkVisibility()).map((drawing) => {
   const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
-  const letters = [...drawing.querySelectorAll('text')].map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+  const letters = [...drawing.querySelectorAll('text, .card *')].map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
   return [Math.min(...letters), Math.max(...letters)];
 })"""
 

@@ -15,8 +15,9 @@ from storage.runs.log import ASKING
 from tasks.lineage.records import AnswerWalk
 from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
-from tasks.report.page import parts_of
+from tasks.report.graph import draw_paths
 from tasks.report.write import report_of
+from tasks.views.answers import view_answer
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The id of a run that Prefect knows; a question that was answered without it has a run of another name."""
@@ -29,9 +30,8 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
-        evidence = gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
-    held = [(number, cited) for number, cited in enumerate(found.citations, 1) if evidence.holds(cited.document)]
-    return html("answer.html", first=held[0] if held else None, corpus=corpus, **parts_of(found, evidence))
+        view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
+    return html("answer.html", corpus=corpus, answer=view, evidence=evidence, drawing=draw_paths(view, evidence))
 
 
 @router.get("/{answer_id}/report")

@@ -12,9 +12,9 @@ from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, Node, Page
 from storage.text import displayed
-from tasks.report.evidence import Exhibit, Numbered, cited_pages
+from tasks.report.evidence import Numbered, cited_pages
 from tasks.report.pictures import draw_page
-from tasks.report.sheets import place_badges
+from tasks.report.sheets import Exhibit, place_badges
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, opened, view_outline, view_receipt
 

@@ -1,4 +1,4 @@
-"""What all pages share: their templates, over those of the report, and the policy that lets nothing in from elsewhere."""
+"""What all pages share: their templates, over those of the views, and the policy that lets nothing in from elsewhere."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,23 +6,26 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
-from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 
-from tasks.report.page import STYLE
-from tasks.report.page import TEMPLATES as REPORT
+from storage.text import number_list, shortened
+from tasks.report.sheets import marked, rows_shown, table_of
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS
+from tasks.views.render import STYLE, draw, html_text, language
 
 FOLDER = Path(__file__).parent
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors "
 )
-PARTS = FileSystemLoader(STYLE.parent)
-TEMPLATES = REPORT.overlay(
-    # Ours come first: the report's parts link pages then that are beside them.
-    loader=ChoiceLoader([FileSystemLoader(FOLDER / "templates"), PARTS, PrefixLoader({"report": PARTS})]),
-)
-TEMPLATES.globals = {**REPORT.globals, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
+TEMPLATES = language("html", html_text, FOLDER / "templates")
+TEMPLATES.globals |= {"served": True, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
+TEMPLATES.globals |= {
+    "cut": shortened,
+    "numbers_line": number_list,
+    "marked": marked,
+    "rows_shown": rows_shown,
+    "table_of": table_of,
+}
 
 
 def html(
@@ -37,7 +40,7 @@ def html(
     policy = POLICY + ("'self'" if framed else "'none'")
     # With "no-referrer" a form would not say where it comes from.
     headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin", **(headers or {})}
-    return HTMLResponse(TEMPLATES.get_template(template).render(context), status, headers)
+    return HTMLResponse(draw(TEMPLATES, template, **context), status, headers)
 
 
 def is_for_people(request: Request) -> bool:

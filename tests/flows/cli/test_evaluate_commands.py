@@ -2,20 +2,25 @@
 and Ctrl-C loses nothing.
 """
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from rich.console import Console
 
-from flows.cli.evaluate_commands import STOPPED
+from flows.cli import evaluate_commands
+from flows.cli.evaluate_commands import STOPPED, AskingMeter
 from flows.cli.main import main
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
 from storage.records.evaluations import Figure
+from tasks.progress import Progress, forget_stop, report, request_stop
 from tests.evaluation_plans import small_benchmark
 from tests.flows.cli.test_cli import heavy_loaded_by
 from tests.kept_worlds import give_prefect_data
@@ -114,7 +119,8 @@ def test_of_many_arms_the_list_names_the_first_and_counts_the_rest(call, kept):
     arms = ["full", *(f"without part {number}" for number in range(30))]
     figures = tuple(Figure(arm, "all", "recall@5", 0.5, 0.5, 0.5, 4, 4) for arm in arms)
     keep_evaluation(evaluations_file(), evaluation("9bcdef01-ablations", what="ablations", figures=figures))
-    assert "full and 30 more" in call("list").out and "part 7" not in call("list").out
+    shown = " ".join(call("list").out.split())
+    assert "full, without part 0 and 29 more" in shown and "part 7" not in shown
     assert next(one["arms"] for one in json.loads(call("list", "--json").out)["evaluations"] if one["what"] == "ablations") == arms
 
 
@@ -125,7 +131,39 @@ def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictur
     assert printed["run_id"] == LATE and printed["pictures"] == [str(kept / "recall-5.png")]
     assert printed["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == printed["figures"][0]
     page = call("show", LATE[:6], "--markdown").out
-    assert page.startswith("# Evaluation of retrieval: reports\n") and "| recall@5 (%) | 75.0 (75.0-75.0)" in page
+    assert page.startswith("# Evaluation of retrieval: reports\n") and "| 75.0 (75.0-75.0)* |" in page
+
+
+def heard(*reports):
+    meter = AskingMeter(4)
+    for subject, step in reports:
+        meter.hear(Progress(subject=subject, step=step, done=1, total=1))
+    return meter.describe()
+
+
+def test_while_it_works_people_see_documents_read_in_questions_asked_and_by_whom():
+    assert heard() == "0 of 4 questions asked; starting"
+    assert heard(("a" * 64, "done"), ("b" * 64, "parse")) == "0 of 4 questions asked; reading documents, 1 done; parse"
+    assert heard(("a" * 64, "done"), ("flow", "ask"), ("top-k", "ask")) == "2 of 4 questions asked; asking: top-k"
+    request_stop()
+    try:
+        assert heard(("flow", "ask")) == "stopping; a second Ctrl-C ends it at once"
+    finally:
+        forget_stop()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_a_line_that_changes_a_pipe_plain_lines_and_programs_nothing(monkeypatch, terminal):
+    monkeypatch.setattr(evaluate_commands, "LINE_SECONDS", 0.05)
+    written = {}
+    for quiet in (False, True):
+        stream = io.StringIO()
+        with evaluate_commands.show_progress(2, console=Console(file=stream, force_terminal=terminal, width=100), quiet=quiet):
+            report("flow", "ask", 2, 2)
+            time.sleep(0.5)
+        written[quiet] = stream.getvalue()
+    assert written[True] == "" and ("\x1b[" in written[False]) is terminal
+    assert "2 of 2 questions asked; asking: flow" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written[False])
 
 
 def asked_so_far():

@@ -2,14 +2,18 @@
 
 import os
 import time
+from pkgutil import resolve_name
 
 import duckdb
 import pytest
 
 from storage.catalog import catalog, current
-from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, held, hold, snapshot_numbers, snapshot_path
-from storage.catalog.in_use import in_use, quiet
+from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, snapshot_numbers, snapshot_path
+from storage.catalog.in_use import in_use, without_writers
 from storage.catalog.removals import Removals, note_removals, noted_removals
+from storage.corpus.reconciling import NO_CHANGE
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.lock import LockLostError
 from storage.memo import asked_steps
 from storage.system import DiskFullError
 from tests.storage import worlds
@@ -52,15 +56,15 @@ def test_only_snapshots_are_counted(place):
 
 def test_a_corpus_that_is_not_there_has_no_snapshots(tmp_path):
     assert snapshot_numbers(corpus_in(tmp_path)) == []
-    with held(corpus_in(tmp_path)) as nothing:
-        assert nothing is None
+    with pytest.raises(UnknownCorpusError), open_for_reading(corpus_in(tmp_path)):
+        pass
 
 
 def test_a_pinned_snapshot_is_not_dropped(place):
     for number in (1, 2):
         asked_steps(place, number).artifacts.put(b"words of an answer")
-    with held(place) as pinned:
-        assert not drop_snapshot(place, pinned.snapshot)
+    with open_for_reading(place) as snapshot:
+        assert not drop_snapshot(place, snapshot.number)
     assert drop_snapshot(place, 1)
     assert snapshot_numbers(place) == [2]
     assert [path.name for path in place.asked.iterdir()] == ["2"], "what was asked goes with its snapshot"
@@ -73,33 +77,35 @@ def test_what_was_asked_long_ago_goes_and_the_rest_stays(place):
     assert [path.name for path in place.asked.rglob("*") if path.is_file()] == [young]
 
 
-def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypatch):
-    real, attempts = current.hold, []
+@pytest.mark.parametrize("moment", ["corpus.snapshot.snapshot_path", "catalog.current.fcntl.flock"])
+def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypatch, moment):
+    path = snapshot_path(place, 2)
+    real = resolve_name(f"storage.{moment}")
 
-    def late(path):
-        attempts.append(path)
-        return real(path) if len(attempts) > 1 else None
+    def overtaken(*arguments):
+        if path.exists():
+            path.unlink()
+            current.release(place, 3)
+        return real(*arguments)
 
-    monkeypatch.setattr(current, "hold", late)
-    with held(place) as pinned:
-        assert (pinned.snapshot, len(attempts)) == (2, 2)
+    monkeypatch.setattr(f"storage.{moment}", overtaken)
+    with open_for_reading(place) as snapshot:
+        assert snapshot.current.snapshot == 3 and snapshot.is_published()
 
 
-def test_a_file_that_went_between_open_and_lock_is_not_held(place, monkeypatch):
-    path = snapshot_path(place, 1)
-    real = current.fcntl.flock
-
-    def flock(descriptor, how):
-        path.unlink()
-        real(descriptor, how)
-
-    monkeypatch.setattr(current.fcntl, "flock", flock)
-    assert hold(path) is None
+def test_a_snapshot_is_published_until_the_next_one_is_or_it_is_closed(place):
+    with open_for_reading(place) as snapshot:
+        assert snapshot.is_published()
+        current.release(place, 3)
+        assert not snapshot.is_published()
+    with open_for_reading(place) as snapshot:
+        pass
+    assert not snapshot.is_published(), "nobody can say"
 
 
 def test_a_snapshot_that_stays_missing_is_an_error(place):
     snapshot_path(place, 2).unlink()
-    with pytest.raises(CurrentDamagedError, match="missing or altered"), held(place):
+    with pytest.raises(CurrentDamagedError, match="missing or altered"), open_for_reading(place):
         pass
 
 
@@ -109,6 +115,14 @@ def test_a_catalog_whose_log_was_not_folded_in_is_never_published(place):
     with pytest.raises(DiskFullError, match="disk full at"):
         current.release(place, 9)
     assert place.current.read_bytes() == before and snapshot_numbers(place) == [1, 2]
+
+
+def test_a_catalog_that_another_writer_took_as_far_is_not_written(catalog_path):
+    before = catalog.head(catalog_path)
+    for number in (0, 1):
+        with pytest.raises(LockLostError, match="was written by another process"):
+            catalog.commit(catalog_path, NO_CHANGE, snapshot=number, lance_versions={})
+    assert catalog.head(catalog_path) == before
 
 
 REPORT, PAPER = "a" * 64, "b" * 64
@@ -134,11 +148,11 @@ def test_a_damaged_note_names_no_document_and_is_due(location, said):
     assert noted_removals(location) == Removals(0.0, {REPORT: ()}), "no removal puts it off"
 
 
-def test_a_corpus_is_quiet_unless_it_is_written_and_stays_so(tmp_path):
+def test_writers_are_kept_out_unless_one_is_in(tmp_path):
     place = corpus_in(tmp_path)
-    with writing(place) as corpus, quiet(place) as alone:
+    with writing(place) as corpus, without_writers(place) as alone:
         assert not alone
         publish(corpus, graph("report"))
-    with quiet(place) as alone, quiet(place) as second:
+    with without_writers(place) as alone, without_writers(place) as second:
         assert (alone, second) == (True, False)
     assert in_use([place])[0] == {graph("report").document_id}

@@ -152,7 +152,7 @@ def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
         for settings in "abc":
             publish(corpus, graph("report", settings=settings))
         corpus.tidy(keep_seconds=0)
-        assert all(len(table.list_versions()) == 1 for table in corpus._graph.tables.values())
+        assert all(len(table.list_versions()) == 1 for table in corpus.graph_store.tables.values())
     assert len(snapshot_numbers(place)) == 1
     with open_for_reading(place) as snapshot:
         assert snapshot.nodes(REPORT.document_id) == list(graph("report", settings="c").nodes)

@@ -143,10 +143,10 @@ def kept(tmp_path_factory):
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_batch_that_contradicts_itself_is_refused_before_writing(kept, name):
     batch, words = REFUSED[name]
-    before = kept._graph.versions(), kept.snapshot
+    before = kept.graph_store.versions(), kept.snapshot
     with pytest.raises(GraphError, match=words):
         kept.publish(**batch)
-    assert (kept._graph.versions(), kept.snapshot) == before
+    assert (kept.graph_store.versions(), kept.snapshot) == before
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,15 @@ def test_another_embedder_or_preset_is_refused(place, other, words):
         assert (corpus.messages, len(corpus.documents())) == ((), 1)
 
 
+def test_a_writer_may_choose_its_embedder_by_that_of_the_corpus_even_where_no_reader_can_open_it(place):
+    found = []
+    for _ in range(2):
+        with open_for_writing(place, embedder=lambda held: found.append(held) or EMBEDDER, wait_seconds=0) as corpus:
+            assert corpus.embedder == EMBEDDER
+        place.current.write_bytes(b"garbage")
+    assert found == [None, EMBEDDER]
+
+
 @pytest.mark.torture
 def test_a_zombie_cannot_publish(place):
     with writing(place) as zombie:
@@ -173,7 +182,7 @@ def test_a_zombie_cannot_publish(place):
         with writing(place) as successor:
             with pytest.raises(LockLostError, match="was removed, and another ingest may have taken the corpus over"):
                 publish(zombie, LETTER)
-            assert successor._graph.restore(successor._pinned())
+            assert not successor.graph_store.restore(successor._catalog_head().lance_versions), "it wrote nothing"
             publish(successor, graph("other"))
     assert set(exports(place)) == {REPORT.document_id, graph("other").document_id}
     assert examine(place) == []
@@ -196,11 +205,11 @@ def test_a_zombie_that_passed_the_catalog_stops_before_current(place, monkeypatc
 
 def test_a_disk_known_to_be_too_small_is_refused_before_writing(place, monkeypatch):
     with writing(place) as writer:
-        before = writer._graph.versions()
+        before = writer.graph_store.versions()
         monkeypatch.setattr(corpus, "ROOM_FACTOR", 10**15)
         with pytest.raises(DiskFullError, match=r"disk full at .*, needs about \d+ MB"):
             publish(writer, REPORT)
-        assert writer._graph.versions() == before
+        assert writer.graph_store.versions() == before
 
 
 FILL = """

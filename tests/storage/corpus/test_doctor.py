@@ -4,7 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from storage.catalog import catalog
 from storage.catalog.catalog import Change
 from storage.catalog.current import release
 from storage.corpus.doctor import examine
@@ -26,17 +25,13 @@ def report(memo):
     return graph("report", picture=memo.artifacts.put(b"picture"))
 
 
-def smuggle(place, corpus, *, add=None, delete=None):
+def smuggle(corpus, *, add=None, delete=None):
     """Change the graph behind the catalog's back and publish that, as a bug would."""
     for name, rows in (add or {}).items():
-        corpus._graph.tables[name].add(rows)
+        corpus.graph_store.tables[name].add(rows)
     for name, where in (delete or {}).items():
-        corpus._graph.tables[name].delete(where)
-    number = corpus.snapshot + 1
-    versions = corpus._graph.versions()
-    catalog.commit(place.catalog, NO_CHANGE, snapshot=number, lance_versions=versions)
-    release(place, number)
-    corpus.snapshot = number
+        corpus.graph_store.tables[name].delete(where)
+    corpus._commit(NO_CHANGE, corpus.graph_store.versions())
 
 
 def checks(place):
@@ -54,7 +49,7 @@ def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, report):
 def test_ids_that_stand_twice_are_found(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
-        smuggle(place, corpus, add={TableName.ROWS: graph_tables([report], [], EMBEDDER)[TableName.ROWS]})
+        smuggle(corpus, add={TableName.ROWS: graph_tables([report], [], EMBEDDER)[TableName.ROWS]})
     assert checks(place) == {"unique ids", "counts"}
 
 
@@ -62,14 +57,14 @@ def test_rows_of_what_is_not_published_are_found(place, report):
     stranger = graph_tables([graph("stranger")], [], EMBEDDER)
     with writing(place) as corpus:
         publish(corpus, report)
-        smuggle(place, corpus, add={TableName.NODES: stranger[TableName.NODES]})
+        smuggle(corpus, add={TableName.NODES: stranger[TableName.NODES]})
     assert checks(place) == {"orphan rows"}
 
 
 def test_lost_rows_and_loose_edges_are_found(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
-        smuggle(place, corpus, delete={TableName.NODES: "ordinal = 2"})
+        smuggle(corpus, delete={TableName.NODES: "ordinal = 2"})
     assert checks(place) == {"counts", "edges' ends"}
 
 
@@ -77,8 +72,8 @@ def test_bad_vectors_are_found(place, report):
     half = replace(report, vectors=report.vectors / 2, page_vectors=np.zeros_like(report.page_vectors))
     with writing(place) as corpus:
         publish(corpus, report)
-        corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], EMBEDDER))
-        smuggle(place, corpus)
+        corpus.graph_store.replace(frozenset([report.document_id]), graph_tables([half], [], EMBEDDER))
+        smuggle(corpus)
     assert checks(place) == {"vectors"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from storage.codec import decode_graph, encode_graph
 from storage.corpus.doctor import examine_vectors
-from storage.corpus.snapshot import open_for_reading, remembered_embedder
+from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.errors import ExpectedError
 from storage.graph.checks import GraphError
@@ -48,7 +48,6 @@ def test_what_was_published_is_read_with_the_second_vectors_in_their_column(plac
         found = snapshot.view.columns.take(positions, ["vector", SECOND_VECTOR])
         assert np.array_equal(found[SECOND_VECTOR], REPORT.second_vectors) and np.array_equal(found["vector"], REPORT.vectors)
         assert list(examine_vectors(snapshot)) == []
-    assert remembered_embedder(place) == BOTH
     assert BOTH.key == "small/fp32/8 and other/served/5" and EMBEDDER.key == "small/fp32/8"
 
 
@@ -89,7 +88,7 @@ def test_the_doctor_finds_second_vectors_that_are_no_unit_vectors(place):
         doubled = pa.FixedSizeListArray.from_arrays(pa.array((2 * REPORT.second_vectors).ravel()), 5)
         at = nodes.schema.get_field_index(SECOND_VECTOR)
         spoilt = {**batch, TableName.NODES: nodes.set_column(at, nodes.schema.field(SECOND_VECTOR), doubled)}
-        corpus._commit_kept(corpus._graph.replace(frozenset([REPORT.document_id]), spoilt))
+        corpus._commit_kept(corpus.graph_store.replace(frozenset([REPORT.document_id]), spoilt))
     with open_for_reading(place) as snapshot:
         (finding,) = examine_vectors(snapshot)
     assert finding.check == "vectors" and f"{SECOND_VECTOR} of nodes: row 0 has length 2" in finding.what

@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, remembered_embedder
+from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from storage.errors import AmbiguousError
 from storage.records.documents import DocumentState
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
@@ -113,14 +113,6 @@ def test_an_unknown_corpus_is_answered_with_the_home_and_the_nearest_of_what_is_
     (home / "corpora" / "half removed").mkdir(parents=True)
     with pytest.raises(UnknownCorpusError, match=says.format(home=str(home))), open_for_reading(corpus_in(home, "small")):
         pass
-
-
-def test_a_corpus_says_what_embedded_it_and_a_broken_or_missing_one_nothing(folder, tmp_path):
-    assert remembered_embedder(corpus_in(folder)) == EMBEDDER
-    assert remembered_embedder(corpus_in(tmp_path)) is None
-    corpus_in(tmp_path).folder.mkdir(parents=True)
-    corpus_in(tmp_path).current.write_bytes(b"garbage")
-    assert remembered_embedder(corpus_in(tmp_path)) is None
 
 
 def test_nothing_outside_can_be_read_or_changed_through_a_snapshot(snapshot):

@@ -9,13 +9,12 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from storage.catalog.current import held, read_current, snapshot_path
+from storage.catalog.current import pin, read_current, snapshot_path
 from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import EmbedderIdentity
@@ -253,7 +252,7 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
 
     async def world():
         loop = asyncio.get_running_loop()
-        monkeypatch.setattr("storage.corpus.snapshot.held", held_back(loop, slow))
+        monkeypatch.setattr("storage.corpus.snapshot.pin", held_back(loop, slow))
         opening = asyncio.create_task(entered())
         await asyncio.wait_for(slow.wait(), 5)
         opening.cancel()
@@ -267,12 +266,10 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
 def held_back(loop, slow):
     """The real pin, half a second after it was asked for."""
 
-    @contextmanager
-    def later(location):
+    def later(*place):
         loop.call_soon_threadsafe(slow.set)
         time.sleep(0.5)
-        with held(location) as current:
-            yield current
+        return pin(*place)
 
     return later
 

@@ -41,6 +41,13 @@ def test_an_example_by_hand():
     assert (recall.documents, mrr.documents) == (2, 1) and not mrr.beyond_luck
 
 
+def test_a_change_of_what_was_fitted_on_these_documents_before_or_after_says_so():
+    one = scored("flow", "q1", "a.pdf", **{"perfect recall": 0.5, "recall@5": 0.5})
+    here, elsewhere = evaluation("here", one, models={"fitted on": "a" * 12}), evaluation("elsewhere", one)
+    for pair in ((here, elsewhere), (elsewhere, here)):
+        assert {change.metric: change.fitted_here for change in compare(*pair)} == {"perfect recall": True, "recall@5": False}
+
+
 def test_documents_not_questions_are_drawn():
     # Ten questions of one document all gained, ten of another all lost: as questions that is sure to be nothing, as documents not.
     documents = ["a.pdf"] * 10 + ["b.pdf"] * 10

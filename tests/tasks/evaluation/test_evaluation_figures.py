@@ -43,7 +43,7 @@ from tasks.evaluation.scoring import (
     difference_of,
     gain_over,
 )
-from tasks.evaluation.tables import figures_in
+from tasks.evaluation.units import figures_in
 from tasks.settings.ask import AllSettings
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
 from tests.storage.evaluation_worlds import plain, scored

@@ -9,7 +9,7 @@ from tasks.evaluation.figures import summed_up
 from tasks.evaluation.plan import Results
 from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT, fitted_refusal, refusal_examples, scored_refusals
 from tasks.evaluation.scoring import BY_RULES, REFUSED_RIGHTLY, REFUSED_WRONGLY, Judged
-from tasks.evaluation.tables import evaluation_markdown
+from tasks.views.evaluations import tables_of
 from tests.evaluation_plans import answered, plan_by_hand
 
 
@@ -71,6 +71,5 @@ def summed(questions, asked):
 
 def test_the_curve_stands_in_a_table_of_its_own():
     questions, asked = world(apart=False)
-    page = evaluation_markdown(summed(questions, asked))
-    rows = [line for line in page.split("Refused though there is an answer")[1].splitlines() if line.startswith("| refused")]
-    assert [row.split("%")[0].split()[-1] for row in rows] == [str(share) for share in range(10, 100, 10)]
+    (rows,) = [table.cells.rows() for table in tables_of(summed(questions, asked)) if table.kind == "refusals"]
+    assert [row[0] for row in rows] == [f"{REFUSED_AT}{share}% (%)" for share in range(10, 100, 10)]

@@ -5,6 +5,7 @@ import io
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ from storage.records.answers import (
 )
 from storage.records.documents import DocumentGraph, DocumentRecord, Modality, Node, NodeKind, identify
 from tasks.report.evidence import ReportEvidence
+from tasks.report.page import show_page
+from tasks.views.answers import view_answer
 from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, record, unit_vectors
 
 PDF = "application/pdf"
@@ -148,8 +151,14 @@ def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, .
 
 def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> ReportEvidence:
     nodes_by_id, documents = {node.id: node for node in nodes}, {record.id: record for record in records}
-    given = {"sheets": (), "nodes": nodes_by_id, "documents": documents, "labels": {}, "removed": frozenset(), "left_out": ()}
+    given = {"sheets": (), "nodes": nodes_by_id, "documents": documents, "labels": {}, "left_out": ()}
     return ReportEvidence(**given | more)
+
+
+def render(answer: Answer, evidence: ReportEvidence) -> str:
+    """Return the answer's report."""
+    corpus = SimpleNamespace(documents=evidence.documents.values, location=SimpleNamespace(name="default"))
+    return show_page(view_answer(answer, corpus), evidence)
 
 
 def id_of(path: Path) -> str:

@@ -10,13 +10,23 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.drawing import lay_out_paths
 from tasks.algorithms.layout.tables import Table
-from tasks.report.evidence import Exhibit, Mark, Sheet
 from tasks.report.graph import SCREEN_WIDTH, THINNEST, draw_ribbons, frame_of
-from tasks.report.page import show_page
 from tasks.report.pictures import Picture
-from tasks.report.sheets import box_rules, citation_targets, find_quote, marked, place_badges, rows_shown
+from tasks.report.sheets import Exhibit, Mark, Sheet, box_rules, find_quote, marked, place_badges, rows_shown
 from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import BOX, DOCX, a_node, a_path, a_record, a_table, an_answer, cite, evidence_of, named
+from tests.tasks.report.report_worlds import (
+    BOX,
+    DOCX,
+    a_node,
+    a_path,
+    a_record,
+    a_table,
+    an_answer,
+    cite,
+    evidence_of,
+    named,
+    render,
+)
 
 PAPER = a_record(document_id("paper"), "paper.pdf")
 NODE = a_node(PAPER.id, 0, "the words")
@@ -71,7 +81,7 @@ def a_sheet(*marks, picture=True, exhibits=(), remark=""):
 
 
 def show_pages(*sheets):
-    return show_page(an_answer((cite(NODE, PAPER),) * 3), evidence_of(NODE, records=(PAPER,), sheets=sheets))
+    return render(an_answer((cite(NODE, PAPER),) * 3), evidence_of(NODE, records=(PAPER,), sheets=sheets))
 
 
 def show(node, *quotes, crop=None):
@@ -107,7 +117,7 @@ def test_a_page_has_its_picture_with_a_numbered_link_for_each_box():
     shown = show_pages(a_sheet(Mark(BOX, (1, 3)), Mark((0, 0, 1, 1), (2,))))
     assert 'alt="page 1 of paper.pdf, with 2 cited places marked"' in shown
     assert '<a class="box" id="box-1" href="#citation-1"' in shown
-    assert 'data-citations="1 3"' in shown and ">1, 3</span>" in shown and "cited as 1 to 3" in shown
+    assert 'data-citations="1 3"' in shown and ">1, 3</span>" in shown and "cited as 1-3" in shown
 
 
 def test_a_page_without_picture_says_why_and_shows_the_element():
@@ -126,8 +136,8 @@ def test_the_rules_put_each_box_in_its_place_and_hold_nothing_but_numbers():
 
 
 def test_a_citation_leads_to_the_box_that_it_shares_or_to_the_element():
-    sheets = [a_sheet(Mark(BOX, (1, 3)), exhibits=(Exhibit(NODE, (2, 4), ("", ""), None),))]
-    assert citation_targets(sheets) == {1: "box-1", 3: "box-1", 2: "box-2", 4: "box-2"}
+    sheet = a_sheet(Mark(BOX, (1, 3)), exhibits=(Exhibit(NODE, (2, 4), ("", ""), None),))
+    assert evidence_of(sheets=(sheet,)).targets == {1: "#box-1", 3: "#box-1", 2: "#box-2", 4: "#box-2"}
 
 
 def test_badges_in_the_same_corner_go_to_different_ones():
@@ -142,8 +152,8 @@ INTERVALS, ALONE = a_table(PAPER.id, 2, page=5), a_node(LETTER.id, 0, "a letter"
 
 
 def draw(*paths, citations=(), nodes=(FIRST, SECOND, INTERVALS, ALONE)):
-    page = show_page(an_answer(citations, paths), evidence_of(*nodes, records=(PAPER, LETTER)))
-    return re.search('<div class="graph".*?</div>', page, re.S)[0]
+    page = render(an_answer(citations, paths), evidence_of(*nodes, records=(PAPER, LETTER)))
+    return re.search('<div class="graph".*?</svg>\\s*</div>', page, re.S)[0]
 
 
 def test_the_drawing_is_sound_xml_also_where_paths_run_in_a_circle():
@@ -154,9 +164,8 @@ def test_the_drawing_is_sound_xml_also_where_paths_run_in_a_circle():
 def test_each_node_stands_once_with_its_place_and_words_and_leads_to_the_list():
     drawn = draw(a_path(0.5, FIRST, SECOND), a_path(0.25, FIRST, INTERVALS))
     assert re.findall('<a class="node [^>]*href="([^"]*)"', drawn) == ["#node-1", "#node-2", "#node-3"]
-    assert "p. 5 · Table 1" in drawn
-    assert "the first words" in drawn
-    assert "paper, p. 3: the first words</title>" in drawn
+    assert ">page 5 · Table 1 · paper.pdf</div>" in drawn
+    assert "paper.pdf, page 3: the first words</title>" in drawn
 
 
 def test_only_a_drawing_too_wide_for_a_usual_screen_says_on_every_screen_that_it_scrolls():
@@ -173,8 +182,8 @@ def test_cited_nodes_carry_their_numbers_and_lead_to_their_citation():
 
 def test_a_route_says_its_flow_and_whether_it_supports_an_answer():
     drawn = draw(a_path(0.5, FIRST, SECOND), a_path(0.25, INTERVALS, answer=""))
-    assert "paper, p. 3 to paper, p. 4: flow 0.5<" in drawn
-    assert "Question to paper, p. 5: flow 0.25, supports no answer" in drawn
+    assert "paper.pdf, page 3 to paper.pdf, page 4: flow 0.5<" in drawn
+    assert "Question to paper.pdf, page 5: flow 0.25, supports no answer" in drawn
     assert drawn.count('class="ribbon idle"') == drawn.count('class="dashes"') == 2
 
 
