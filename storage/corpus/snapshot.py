@@ -230,21 +230,18 @@ class Snapshot:
         modalities = self._tally(
             "SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id
         )
-        kinds = self._tally("SELECT kind, sum(count) FROM edge_counts WHERE ? IN (source_document, '') GROUP BY ALL", document_id)
         sums = self._tally(
-            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS rows FROM documents WHERE ? IN (id, '')) "
-            "ON pages, rows",
+            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS table_rows, (SELECT sum(count)::BIGINT "
+            "FROM edge_counts WHERE $1 IN (source_document, '')) AS edges FROM documents WHERE $1 IN (id, '')) ON COLUMNS(*)",
             document_id,
         )
         return Counts(
             documents=sum(states.values()),
-            pages=sums.get("pages", 0),
             nodes=sum(modalities.values()),
             tables=modalities.get(Modality.TABLE, 0),
             figures=modalities.get(Modality.FIGURE, 0),
-            table_rows=sums.get("rows", 0),
-            edges=sum(kinds.values()),
             states={state: states[state] for state in DocumentState if state in states},
+            **sums,
         )
 
     def _tally(self, query: str, document_id: str | None) -> dict[str, int]:
