@@ -5,7 +5,6 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from flows.display.corpus_tables import page_of
 from flows.service.received import TokenCheck, checked
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import Finding
@@ -17,21 +16,18 @@ from tasks.asking.request import AskRequest, page_range
 from tasks.ingest.report import Failure, IngestReport
 from tasks.models.checkup_of_servers import Checkup, ServerCheck
 from tasks.report.write import check_target
+from tasks.views.corpora import CorporaView, CorpusRow
+from tasks.views.documents import find_page
 from tests.hostile import HOSTILE
 
-CORPORA = [
-    {"corpus": "default", "snapshot": 4, "embedder": "small/fp32/8", "documents": 4, "pages": 5, "nodes": 8},
-    {
-        "corpus": "pulled",
-        "snapshot": 1,
-        "embedder": "small/fp32/8",
-        "documents": 0,
-        "pages": 0,
-        "nodes": 0,
-        "pulled_from": "s3://x",
-    },
-    {"corpus": "torn", "snapshot": 0, "embedder": "'/data/CURRENT' is damaged", "documents": 0, "pages": 0, "nodes": 0},
-]
+SMALL = {"snapshot": 1, "embedder": "small/fp32/8"}
+CORPORA = CorporaView(
+    corpora=[
+        CorpusRow(corpus="default", **SMALL, documents=4, pages=5, nodes=8),
+        CorpusRow(corpus="pulled", **SMALL, pulled_from="s3://x"),
+        CorpusRow(corpus="torn", snapshot=0, embedder="'/data/CURRENT' is damaged"),
+    ]
+)
 """Rows of the list of corpora: how the table of a real damaged one is broken depends on where it lies."""
 SKIPPED = [SkippedFile("/files/link.pdf", "a symbolic link"), SkippedFile(f"/files/{HOSTILE}", HOSTILE)]
 FINDINGS = [Finding("rows", "8 rows of no document", "run an ingest"), Finding("rows", HOSTILE, HOSTILE)]
@@ -87,8 +83,8 @@ def find(name):
     in_corpus("default", lambda snapshot: snapshot.find(name))
 
 
-def find_page(name, number):
-    in_corpus("default", lambda snapshot: page_of(snapshot, snapshot.find(name), number))
+def look_at(name, number):
+    in_corpus("default", lambda snapshot: find_page(snapshot, snapshot.find(name), number))
 
 
 def guess_token():
@@ -111,8 +107,8 @@ ERRORS = {
     "unknown document": lambda: find("reprot.pdf"),
     "hostile document": lambda: find(HOSTILE),
     "ambiguous document": lambda: find("p"),
-    "no such page": lambda: find_page("paper.pdf", 99),
-    "no page of what failed": lambda: find_page("torn.pdf", 1),
+    "no such page": lambda: look_at("paper.pdf", 99),
+    "no page of what failed": lambda: look_at("torn.pdf", 1),
     "unknown answer": lambda: in_corpus("default", lambda snapshot: snapshot.answer("00000000")),
     "bad range of pages": lambda: page_range("7-3"),
     "no question": lambda: checked(AskRequest, {"questions": []}),

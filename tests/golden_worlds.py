@@ -71,9 +71,9 @@ def golden_world(home: Path) -> Iterator[Golden]:
     damaged.folder.mkdir()
     damaged.current.write_text("{")
     _measure(home / "evaluations.duckdb")
-    with _begun(location, "2" * 32, home):
+    with _begun(location, "2" * 32, "s3://files/reports"):
         pass
-    with _begun(location, "3" * 32, home):
+    with _begun(location, "3" * 32, "/files/reports"):
         yield Golden(home, answers, receipt)
 
 
@@ -94,13 +94,13 @@ def _paper() -> tuple[DocumentRecord, DocumentGraph]:
 
 
 @contextmanager
-def _begun(location: CorpusLocation, run_id: str, home: Path) -> Iterator[None]:
+def _begun(location: CorpusLocation, run_id: str, read: str) -> Iterator[None]:
     """Begin an ingest that does not end inside the block, nor after it."""
     path = location.runs / f"{run_id}.jsonl"
     with at_work(path):
         os.utime(sign_of(path), (BEGAN, BEGAN))
         log = RunLog(path)
-        log.begin(run_id=run_id, parameters={"paths": [str(home)], "corpus": location.name}, settings={}, code_version="0.1.0")
+        log.begin(run_id=run_id, parameters={"paths": [read], "corpus": location.name}, settings={}, code_version="0.1.0")
         log.plan(documents=3)
         log.step(step(run_id, "evolve", REPORT.document_id))
         yield

@@ -1,69 +1,60 @@
 """What each command on corpora, documents and settings does, between the parsed arguments and what is shown, without Prefect."""
 
 import argparse
+import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 
-from flows.display.corpus_tables import (
-    checkups_json,
-    corpora_rows,
-    receipt_json,
-    receipt_words,
-    show_checkups,
-    show_corpus,
-    show_document,
-    show_findings,
-    show_settings,
-    status_json,
-)
 from flows.display.output import Output
 from storage.artifacts import write_durably
-from storage.catalog.current import pulled_from
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location, home
-from storage.records.documents import DocumentState
+from storage.records.documents import DocumentRecord, DocumentState
 from storage.text import displayed
-from tasks.lineage.at_work import ingests_at_work, killed
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
+from tasks.settings.base import dotted, leaves
+from tasks.views.corpora import CorpusView, open_runs, view_corpora, view_corpus
+from tasks.views.documents import opened, view_details, view_receipt
 
 WELL, PROBLEM = 0, 1
 
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.corpus)
-    if output.as_json:
-        output.data(status_json(location))
-        return WELL
-    for run in killed(location):
+    runs = open_runs(location)
+    if not output.as_json:
         # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
-        output.line(f"{short_run(run.run_id)}: {run.message}", style="yellow")
-    for ingest in ingests_at_work(location):
-        output.line(f"{short_run(ingest.run_id)}: {ingest.message}")
+        output.show("open_runs.j2", runs=runs, short_run=short_run)
     with open_for_reading(location) as snapshot:
-        show_corpus(arguments.corpus, snapshot, (), output)
-        if address := pulled_from(location):
-            output.line(f"read-only: pulled from {address}")
+        show_corpus(view_corpus(snapshot, runs), snapshot.documents(), output)
     return WELL
 
 
+def show_corpus(corpus: CorpusView, documents: Sequence[DocumentRecord], output: Output) -> None:
+    """Show these documents of a corpus, what was skipped, and the sums; programs get all of its documents."""
+    if output.as_json:
+        output.data(corpus)
+        return
+    documents = sorted(documents, key=lambda record: record.name.lower())
+    rows = [(record.id[:8], record.name, record.state.value, record.pages, record.nodes) for record in documents]
+    output.table(("id", "document", "state", "pages", "nodes"), rows, right=("pages", "nodes"))
+    output.show("corpus.j2", corpus=corpus, documents=documents)
+
+
 def documents_show(arguments: argparse.Namespace, output: Output) -> int:
-    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        show_document(snapshot, snapshot.find(displayed(arguments.document)), output)
+    with opened(arguments.corpus, arguments.document) as found:
+        output.draw(view_details(*found), "document.j2")
     return WELL
 
 
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     from storage.cleaning.removing import remove_document
 
-    receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
-    if output.as_json:
-        output.data(receipt_json(receipt))
-    else:
-        output.line(f"{receipt.name} ({receipt.document_id[:12]}) is unpublished since snapshot {receipt.snapshot}")
-        output.line(receipt_words(receipt))
-        output.line(receipt.later)
+    removed = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
+    output.draw(view_receipt(removed), "removed.j2")
     return WELL
 
 
@@ -89,17 +80,15 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
-    rows = corpora_rows()
+    found = view_corpora()
     if output.as_json:
-        output.data({"corpora": rows})
-    elif rows:
+        output.data(found)
+        return WELL
+    if found.corpora:
         columns = ("corpus", "documents", "pages", "nodes", "embedder")
-        output.table(columns, [[row[column] for column in columns] for row in rows], right=("documents", "pages", "nodes"))
-        for row in rows:
-            if "pulled_from" in row:
-                output.line(f"{row['corpus']} is read-only: pulled from {row['pulled_from']}")
-    else:
-        output.line(f"no corpus yet in {home()}; make one: flowreader ingest FOLDER")
+        rows = [[getattr(row, column) for column in columns] for row in found.corpora]
+        output.table(columns, rows, right=("documents", "pages", "nodes"))
+    output.show("corpora.j2", corpora=found.corpora, home=home())
     return WELL
 
 
@@ -107,12 +96,7 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
     from storage.cleaning.removing import remove_corpus
 
     removed = remove_corpus(corpus_location(arguments.name))
-    if output.as_json:
-        output.data({"removed": arguments.name, **asdict(removed)})
-    else:
-        files = f"; its files stay for now: {removed.postponed}; a later ingest deletes them" if removed.postponed else ""
-        gone_too = files or f", and {removed.files} files only it used"
-        output.line(f"corpus {arguments.name} with {removed.documents} documents is gone{gone_too}")
+    output.draw({"removed": arguments.name, **asdict(removed)}, "corpus_removed.j2")
     return WELL
 
 
@@ -120,20 +104,14 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.models:
         from tasks.models.checkup_of_servers import check_models
 
-        checkups = check_models()
-        if output.as_json:
-            output.data(checkups_json(checkups))
-        else:
-            show_checkups(checkups, output)
-        return PROBLEM if any(checkup.wrong for checkup in checkups) else WELL
-    from storage.corpus.doctor import examine
-
-    findings = examine(corpus_location(arguments.corpus))
-    if output.as_json:
-        found = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
-        output.data({"corpus": arguments.corpus, "findings": found})
+        servers = check_models()
+        findings = [finding for server in servers for finding in server.findings]
+        output.draw({"servers": servers, "findings": findings}, "checkups.j2")
     else:
-        show_findings(arguments.corpus, findings, output)
+        from storage.corpus.doctor import examine
+
+        findings = examine(corpus_location(arguments.corpus))
+        output.draw({"corpus": arguments.corpus, "findings": findings}, "findings.j2")
     return PROBLEM if findings else WELL
 
 
@@ -144,3 +122,15 @@ def settings(arguments: argparse.Namespace, output: Output) -> int:
     else:
         show_settings(chosen, output, method=arguments.method)
     return WELL
+
+
+def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:
+    """Show as TOML what users turn, with bounds and reasons, or what the method is: a line each."""
+    values = dict(dotted(settings.model_dump(mode="json")))
+    for name, field in leaves(type(settings)):
+        if method != (field.description is None):
+            continue
+        bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
+        reason = "" if method else f"  # {field.description}{f' ({bounds})' if bounds else ''}"
+        # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
+        output.line(f"# {name} is not set{reason}" if values[name] == "null" else f"{name} = {values[name]}{reason}")

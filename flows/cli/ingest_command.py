@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from flows.display.corpus_tables import corpus_json, show_corpus
+from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.display.progress import clock, shown
 from storage.catalog.current import require_own
@@ -26,6 +26,7 @@ from tasks.lineage.at_work import rest_of
 from tasks.settings.ask import AskSettings, load_settings
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.readers import READERS
+from tasks.views.corpora import open_runs, view_corpus
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
 
@@ -52,18 +53,19 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
             run = _run(request)
         for message in run.messages:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
-    with open_for_reading(corpus_location(request.corpus)) as snapshot:
-        skipped = [*found.found.skipped, *found.plan.vanished]
-        if arguments.json:
-            output.data(corpus_json(request.corpus, snapshot, skipped) | ({"ended": run.ended} if run.ended else {}))
-        else:
-            show_corpus(request.corpus, snapshot, skipped, output, only=found.documents)
-            output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
-        unready = _unready(snapshot.documents(), found, request)
+    runs = open_runs(location)
+    with open_for_reading(location) as snapshot:
+        corpus = view_corpus(snapshot, runs, [*found.found.skipped, *found.plan.vanished])
+        documents = [record for record in snapshot.documents() if record.id in found.documents]
+    if arguments.json:
+        output.data(dict(corpus) | ({"ended": run.ended} if run.ended else {}))
+    else:
+        show_corpus(corpus, documents, output)
+        output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
     if run.stopped:
         output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
         return STOPPED
-    return PROBLEM if run.ended or unready or found.found.unreadable else WELL
+    return PROBLEM if run.ended or _unready(documents, found, request) or found.found.unreadable else WELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,7 @@ def _unready(documents: Sequence[DocumentRecord], found: Survey, request: Readin
     """Say whether a document that was asked about is not ready, or is still as it was where it was to be made anew."""
     wanted = {work.document_id: work.version for work in found.plan.work} if isinstance(request, EvolveRequest) else {}
     return any(
-        record.state is not DocumentState.READY or record.version != wanted.get(record.id, record.version)
-        for record in documents
-        if record.id in found.documents
+        record.state is not DocumentState.READY or record.version != wanted.get(record.id, record.version) for record in documents
     )
 
 

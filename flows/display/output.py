@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -38,7 +39,15 @@ class Output:
         return Console(stderr=True, highlight=False, emoji=False)
 
     def data(self, value: object) -> None:
-        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+        """Write JSON; views and records become objects of their fields."""
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, default=to_jsonable_python) + "\n")
+
+    def draw(self, view: object, template: str) -> None:
+        """Write a view: for programs its JSON, for people what the template makes of `view`."""
+        if self.as_json:
+            self.data(view)
+        else:
+            self.show(template, view=view)
 
     def line(self, text: str = "", style: str = "") -> None:
         """Write a line for people; document names in it are never markup."""
@@ -59,7 +68,7 @@ class Output:
         """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, `table| NUMBER`, or empty."""
         from tasks.views.render import LINE_BREAK, TEXT, draw
 
-        for line in draw(TEXT, template, **context).removesuffix("\n").split("\n"):
+        for line in draw(TEXT, template, **context).splitlines():
             style, _, words = line.partition("|")
             words = words.removeprefix(" ")
             if style == "table":

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 import anyio
 
-from flows.display.corpus_tables import document_json
 from flows.prefect_runs.server import ROOT
 from flows.service.intake import say
 from flows.service.paths import from_root
@@ -28,6 +27,7 @@ from tasks.finding.plan import lies_below
 from tasks.ingest.request import shown_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
 from tasks.settings.environment import settings_file
+from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView, RefusedError, view_error
 
 KEPT = 100
@@ -258,7 +258,7 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
     roots = [shown_root(path) for path in ingest.paths]
     return {
         "snapshot": said["snapshot"],
-        "documents": [document_json(record) for record in _records(ingest)],
+        "documents": [view_document(record).model_dump(mode="json") for record in _records(ingest)],
         "skipped": [each for each in said["skipped"] if lies_below(each["path"], roots)],
         "ended": said.get("ended", ""),
     }

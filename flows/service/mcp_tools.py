@@ -14,9 +14,9 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ImageContent, InputRequiredResult, TextContent, ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from flows.display.corpus_tables import corpora_rows, document_json, page_of, receipt_json, sections_json, texts_json
+from flows.service.paths import from_root
 from flows.service.refusals import misfit, refusal_of
 from flows.service.search import Found, search
 from storage.catalog.in_use import corpora_in
@@ -24,13 +24,14 @@ from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
-from storage.records.documents import DocumentRecord, Page
 from storage.runs.answer_json import answer_json
 from storage.text import displayed, shortened
 from tasks.asking.request import AskRequest, QuestionText
 from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
 from tasks.views.answers import view_answer
+from tasks.views.corpora import view_corpora
+from tasks.views.documents import find_page, opened, view_document, view_outline, view_page, view_receipt
 
 Answering = Callable[[AskRequest], Awaitable[Sequence[Mapping[str, Any]]]]
 """Answers a request; each answer is as `--json` shows it."""
@@ -53,6 +54,8 @@ OF_NO_USE = frozenset(
     ]
 )
 """Fields of an answer and its citations that tell an agent nothing, and would take most of its tokens."""
+LEFT_OUT = {"texts": {"__all__": {"node"}}}
+"""Of views of pages: nothing here takes the ids of nodes."""
 USUAL_CORPUS = "default"
 """What is made, where there is none, by the first ingest that names none."""
 
@@ -151,7 +154,8 @@ class Tools(MCPServer):
 
     def list_corpora(self, cursor: Cursor = 0) -> CallToolResult:
         """List the corpora that there are, with what they hold."""
-        return part({}, "corpora", [row for row in corpora_rows() if self.corpus in ("", row["corpus"])], cursor)
+        rows = fields_of(from_root(view_corpora()))["corpora"]
+        return part({}, "corpora", [row for row in rows if self.corpus in ("", row["corpus"])], cursor)
 
     async def ingest(self, paths: Paths, corpus: Corpus = "") -> CallToolResult:
         """Read files and folders into a corpus; what is unchanged costs little. `list_documents` goes on with the reply."""
@@ -161,24 +165,23 @@ class Tools(MCPServer):
 
 def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """Show a page (from 1; a slide or sheet, too): its picture, where one can be had, and its text in reading order."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        shown = page_of(snapshot, record, page)
-        picture, why = page_image(record, shown) if not cursor else ([], "")
-        texts = [
-            {"kind": one["kind"], "box": one["box"], "text": one["text"][at:][:LONGEST_VALUE]}
-            for one in texts_json(snapshot, shown)
-            for at in range(0, len(one["text"]), LONGEST_VALUE)
-        ]
-    return part({"document": document_json(record), "page": page, "no_picture": why}, "texts", texts, cursor, *picture)
+    with opened(corpus, document) as found:
+        shown = fields_of(view_page(*found, page))
+        drawn, why = (None, "") if cursor else draw_page(found[1], find_page(*found, page), PICTURE_PIXELS)
+    texts = [
+        one | {"text": one["text"][at:][:LONGEST_VALUE]}
+        for one in shown.pop("texts")
+        for at in range(0, len(one["text"]), LONGEST_VALUE)
+    ]
+    picture = [ImageContent(type="image", data=base64.b64encode(drawn.data).decode(), mime_type="image/webp")] if drawn else []
+    return part(shown | {"no_picture": why}, "texts", texts, cursor, *picture)
 
 
 def get_outline(document: Document, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """List the sections of a document with their levels and pages, in reading order."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        sections = sections_json(snapshot, record)
-    return part({"document": document_json(record)}, "sections", sections, cursor)
+    with opened(corpus, document) as found:
+        shown = fields_of(view_outline(*found))
+    return part(shown, "sections", shown.pop("sections"), cursor)
 
 
 def get_answer(
@@ -193,12 +196,13 @@ def get_answer(
 def list_documents(corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """List the documents of a corpus, with their state, and the reason where one is not `ready`."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        return part({"corpus": corpus}, "documents", [document_json(record) for record in snapshot.documents()], cursor)
+        documents = [fields_of(view_document(record)) for record in snapshot.documents()]
+    return part({"corpus": corpus}, "documents", documents, cursor)
 
 
 def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
     """Unpublish a document; its file stays where it is."""
-    return reply(receipt_json(remove_document(corpus_location(corpus), displayed(document), now=False)))
+    return reply(fields_of(view_receipt(remove_document(corpus_location(corpus), displayed(document), now=False))))
 
 
 def answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
@@ -208,12 +212,8 @@ def answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
     return part(head, "citations", cited, cursor)
 
 
-def page_image(record: DocumentRecord, page: Page) -> tuple[list[ImageContent], str]:
-    """Return the page's picture, or why there is none."""
-    drawn, why = draw_page(record, page, PICTURE_PIXELS)
-    if not drawn:
-        return [], why or "documents of this format have no pictures of pages"
-    return [ImageContent(type="image", data=base64.b64encode(drawn.data).decode(), mime_type="image/webp")], ""
+def fields_of(view: BaseModel) -> dict[str, Any]:
+    return view.model_dump(mode="json", exclude=LEFT_OUT)
 
 
 def part(

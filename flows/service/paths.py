@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from storage.locations import home, uploads_folder
 from storage.object_address import is_address
 from storage.records.documents import DocumentRecord
@@ -22,7 +24,7 @@ def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
 
 
 def from_root(value: T, roots: Iterable[str] = ()) -> T:
-    """Return a value of JSON whose paths begin with the names of these roots, or with that of the home; an upload's is its name."""
+    """Return a view, or a value of JSON, whose paths begin with the names of these roots or the home; an upload's is its name."""
     uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _both(uploads_folder())]
     named = map(os.path.split, [*_both(home()), *roots])
     others = [re.escape(parent.rstrip("/")) + rf"/(?={re.escape(name)}(?![\w.-]))" for parent, name in named if name]
@@ -36,6 +38,8 @@ def _both(folder: Path) -> list[str]:
 
 
 def _cut(value: Any, above: re.Pattern[str]) -> Any:  # noqa: ANN401 - of JSON
+    if isinstance(value, BaseModel):
+        return type(value).model_validate(_cut(value.model_dump(), above))
     if isinstance(value, str):
         return above.sub("", value)
     if isinstance(value, dict):

@@ -32,7 +32,7 @@ def refusal_of(error: Exception) -> Refusal:
     """Return the reply to an expected error; raise any other."""
     if not isinstance(error, ExpectedError | OSError):
         raise error
-    view = ErrorView(**from_root(view_error(error, over_http=True).model_dump()))
+    view = from_root(view_error(error, over_http=True))
     if isinstance(error, RefusedError):
         return Refusal(error.status, view, error.why, error.headers)
     status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 503)

@@ -5,7 +5,6 @@ import itertools
 from dataclasses import asdict, replace
 from typing import Any
 
-from flows.display.corpus_tables import words_in
 from storage.corpus.snapshot import Snapshot
 from storage.locations import corpus_location
 from storage.records.documents import WHOLE_PAGE, Passage
@@ -22,6 +21,7 @@ from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.rules import ExtractiveReader
 from tasks.routing.way import ChosenPath
+from tasks.views.documents import words_in
 
 FIRST_CHARACTERS = 500
 """Shown of a passage that holds no words of the question."""

@@ -144,7 +144,7 @@ def _asked_for(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
                 return Removed(document, asked, paths, {})
         raise
     counts = snapshot.counts(record.id)
-    published = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
+    published = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.table_rows}
     return Removed(record.id, record.name, record.paths, published)
 
 

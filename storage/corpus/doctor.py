@@ -88,7 +88,7 @@ def examine_counts(snapshot: Snapshot) -> Iterator[Finding]:
         pages = counts.pages if record.state is DocumentState.READY else 0
         expected = {
             TableName.NODES: counts.nodes,
-            TableName.ROWS: counts.rows,
+            TableName.ROWS: counts.table_rows,
             TableName.PAGES: pages,
             TableName.EDGES: counts.edges,
         }

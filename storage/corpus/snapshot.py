@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -60,14 +60,16 @@ class UnknownDocumentError(ExpectedError, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is, of one document or of all; edges count where they start."""
+    """How much there is, of one document or of all; edges count where they start, and documents by their states as well."""
 
-    documents: Mapping[str, int]
-    pages: int
-    nodes: int
-    nodes_by_modality: Mapping[str, int]
-    edges: int
-    rows: int
+    documents: int = 0
+    pages: int = 0
+    nodes: int = 0
+    tables: int = 0
+    figures: int = 0
+    table_rows: int = 0
+    edges: int = 0
+    states: Mapping[str, int] = field(default_factory=dict)
 
 
 class Snapshot:
@@ -235,12 +237,14 @@ class Snapshot:
             document_id,
         )
         return Counts(
-            documents={state: states.get(state, 0) for state in DocumentState},
+            documents=sum(states.values()),
             pages=sums.get("pages", 0),
             nodes=sum(modalities.values()),
-            nodes_by_modality={modality: modalities.get(modality, 0) for modality in Modality},
+            tables=modalities.get(Modality.TABLE, 0),
+            figures=modalities.get(Modality.FIGURE, 0),
+            table_rows=sums.get("rows", 0),
             edges=sum(kinds.values()),
-            rows=sums.get("rows", 0),
+            states={state: states[state] for state in DocumentState if state in states},
         )
 
     def _tally(self, query: str, document_id: str | None) -> dict[str, int]:

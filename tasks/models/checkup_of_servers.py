@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, Finding
 from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
@@ -57,8 +57,8 @@ class Checkup:
     checks: tuple[ServerCheck, ...]
 
     @property
-    def wrong(self) -> tuple[ServerCheck, ...]:
-        return tuple(check for check in self.checks if check.remedy)
+    def findings(self) -> list[Finding]:
+        return [Finding(f"{self.server}: {check.check}", check.found, check.remedy) for check in self.checks if check.remedy]
 
 
 def check_models() -> list[Checkup]:

@@ -77,4 +77,4 @@ def draw_page(document: DocumentRecord, page: Page, width: int = PICTURE_WIDTH) 
         try:
             return page_picture(kept_artifacts(), document, page, copies, width), ""
         except NoPictureError as error:
-            return None, str(error)
+            return None, str(error) or "documents of this format have no pictures of pages"

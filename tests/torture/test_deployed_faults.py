@@ -102,7 +102,7 @@ def test_a_killed_run_begins_again_once_and_what_is_killed_then_waits_for_the_ne
         assert [run["id"] for run in runs_of(up)] == [first, second, third], "it begins again once, not for ever"
     heads = [told(home, "lineage", run)["run"] for run in (first, second, third)]
     assert [head["outcome"] for head in heads] == [f"killed, taken over by {second}", f"killed, taken over by {third}", "ended"]
-    assert "killed" not in told(home, "status") and not list(location(home).runs.glob("*.at-work"))
+    assert not told(home, "status")["killed"] and not list(location(home).runs.glob("*.at-work"))
     check_oracle(home, cheap.export, NAME)
 
 

@@ -3,45 +3,51 @@
 import asyncio
 import csv
 import io
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 
-from flows.display.corpus_tables import (
-    corpora_rows,
-    details_json,
-    document_json,
-    page_of,
-    receipt_json,
-    sections_json,
-    status_json,
-    texts_json,
-)
 from flows.service.paths import from_root, roots_of
-from flows.service.rest.forms import Corpus, Cursor, Document, DocumentNamed, Documents, Number, Outline, Page, Width, of_kind
+from flows.service.rest.forms import Corpus, Cursor, DocumentNamed, Documents, Number, Width, of_kind
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
 from storage.text import displayed
 from tasks.report.pictures import PICTURE_WIDTH, draw_page
+from tasks.views.corpora import CorporaView, CorpusView, open_runs, view_corpora, view_corpus
+from tasks.views.documents import (
+    DocumentDetails,
+    OutlineView,
+    PageView,
+    ReceiptView,
+    find_page,
+    opened,
+    view_details,
+    view_document,
+    view_outline,
+    view_page,
+    view_receipt,
+)
 from tasks.views.errors import RefusedError
 
 router = APIRouter(tags=["documents"])
 
 
 @router.get("/corpora")
-def corpora() -> dict[str, Any]:
+def corpora() -> CorporaView:
     """List the corpora with what they hold."""
-    return from_root({"corpora": corpora_rows()})
+    return from_root(view_corpora())
 
 
 @router.get("/corpora/{corpus}")
-def status(corpus: Corpus) -> dict[str, Any]:
+def status(corpus: Corpus) -> CorpusView:
     """Show a corpus: its documents with their states, and which ingests are at work or were killed."""
-    shown = status_json(corpus_location(corpus))
-    return from_root(shown, [path for run in (*shown.get("at_work", ()), *shown.get("killed", ())) for path in run["paths"]])
+    location = corpus_location(corpus)
+    runs = open_runs(location)
+    with open_for_reading(location) as snapshot:
+        return from_root(view_corpus(snapshot, runs), [path for run in runs for path in run.paths])
 
 
 @router.get("/corpora/{corpus}/documents")
@@ -49,39 +55,36 @@ def documents(corpus: Corpus, cursor: Cursor = 0, limit: Annotated[int, Query(ge
     """List the documents."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         listed = snapshot.documents()
-    shown = [Document(**document_json(record)) for record in listed[cursor : cursor + limit]]
-    return Documents(corpus=corpus, documents=shown, next_cursor=cursor + limit if cursor + limit < len(listed) else None)
+    end = cursor + limit
+    shown = list(map(view_document, listed[cursor:end]))
+    return Documents(corpus=corpus, documents=shown, next_cursor=end if end < len(listed) else None)
 
 
 @router.get("/corpora/{corpus}/documents/{document}")
-def document(corpus: Corpus, document: DocumentNamed) -> dict[str, Any]:
+def document(corpus: Corpus, document: DocumentNamed) -> DocumentDetails:
     """Show a document: its state, paths, outline and pages."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        return from_root(details_json(snapshot, snapshot.find(displayed(document))), roots_of(snapshot.documents()))
+    with opened(corpus, document) as (snapshot, record):
+        return from_root(view_details(snapshot, record), roots_of(snapshot.documents()))
 
 
 @router.delete("/corpora/{corpus}/documents/{document}")
-async def remove(corpus: Corpus, document: DocumentNamed) -> dict[str, Any]:
+async def remove(corpus: Corpus, document: DocumentNamed) -> ReceiptView:
     """Remove a document, and the copy that was uploaded; the receipt says what went."""
-    return receipt_json(await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False))
+    return view_receipt(await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False))
 
 
 @router.get("/corpora/{corpus}/documents/{document}/outline")
-def outline(corpus: Corpus, document: DocumentNamed) -> Outline:
+def outline(corpus: Corpus, document: DocumentNamed) -> OutlineView:
     """List the sections."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        return Outline.model_validate({"document": document_json(record), "sections": sections_json(snapshot, record)})
+    with opened(corpus, document) as found:
+        return view_outline(*found)
 
 
 @router.get("/corpora/{corpus}/documents/{document}/pages/{page}")
-def page(corpus: Corpus, document: DocumentNamed, page: Number) -> Page:
+def page(corpus: Corpus, document: DocumentNamed, page: Number) -> PageView:
     """Show the texts of a page in reading order, each with its box."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        found = page_of(snapshot, record, page)
-        head = {"document": document_json(record), "page": page, "label": found.label}
-        return Page.model_validate(head | {"texts": texts_json(snapshot, found)})
+    with opened(corpus, document) as found:
+        return view_page(*found, page)
 
 
 @router.get(
@@ -91,17 +94,15 @@ def page(corpus: Corpus, document: DocumentNamed, page: Number) -> Page:
 )
 def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Number, width: Width = PICTURE_WIDTH) -> Response:
     """Draw a page; boxes of texts and citations are parts of its width and height."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        found = page_of(snapshot, record, page)
+    with opened(corpus, document) as (snapshot, record):
+        found = find_page(snapshot, record, page)
     # Asked about each time, for the document may be removed.
     headers = {"ETag": f'"{record.id}-{page}-{width}"', "Cache-Control": "private, no-cache"}
     if request.headers.get("If-None-Match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     drawn, why = draw_page(record, found, width)
     if not drawn:
-        why = f": {why}" if why else ""
-        raise RefusedError(404, f"page {page} of {record.name!r} has no picture{why}", record.name, "its texts can be had")
+        raise RefusedError(404, f"page {page} of {record.name!r} has no picture: {why}", record.name, "its texts can be had")
     return Response(drawn.data, media_type="image/webp", headers=headers)
 
 
@@ -112,8 +113,7 @@ def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Num
 )
 def table(corpus: Corpus, document: DocumentNamed, node: str) -> Response:
     """Give the cells of a table, named by its node's id, as CSV: as the document has them, so that a formula stays one."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
+    with opened(corpus, document) as (snapshot, record):
         found = snapshot.nodes_found([node]) if HEXADECIMAL.fullmatch(node) else []
         rows = snapshot.passages_and_rows([node])[1].get(node) if [each.document_id for each in found] == [record.id] else None
     if not rows:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
+from tasks.views.documents import DocumentView
 from tasks.views.errors import ErrorView
 
 PREFIX = "/api/v1"
@@ -14,46 +15,10 @@ class ErrorReply(BaseModel):
     error: ErrorView
 
 
-class Document(BaseModel):
-    id: str
-    name: str
-    other_names: list[str] = Field(description="of files with the same bytes")
-    state: str = Field(examples=["ready"])
-    reason: str
-    pages: int
-    nodes: int
-
-
 class Documents(BaseModel):
     corpus: str
-    documents: list[Document]
+    documents: list[DocumentView]
     next_cursor: int | None
-
-
-class Section(BaseModel):
-    title: str
-    level: int
-    first_page: int
-    last_page: int
-
-
-class Outline(BaseModel):
-    document: Document
-    sections: list[Section]
-
-
-class Text(BaseModel):
-    node: str
-    kind: str
-    box: tuple[float, float, float, float] | None = Field(description="x0, y0, x1, y1 in 0..1 from the top left of the page")
-    text: str
-
-
-class Page(BaseModel):
-    document: Document
-    page: int
-    label: str | None
-    texts: list[Text]
 
 
 class IngestShown(BaseModel):

@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from flows.display.corpus_tables import corpora_rows
 from flows.service.paths import from_root
 from flows.service.received import checked, received, while_here
 from flows.service.refusals import refusal_of, refusal_of_question
@@ -20,15 +19,15 @@ from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location
-from storage.records.answers import Answer
-from storage.records.documents import DocumentRecord
 from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
 from tasks.models.endpoints import EndpointError, chat_endpoint
 from tasks.settings.readers import READERS
+from tasks.views.corpora import view_corpora
+from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView
 
-ANSWERS_SHOWN, DOCUMENTS_SHOWN = 20, 500
+ANSWERS_SHOWN = 20
 FORM, USUAL = "application/x-www-form-urlencoded", "default"
 
 router = APIRouter()
@@ -68,7 +67,7 @@ def usual(names: Sequence[str]) -> str:
     """Return the corpus to begin with: `default`, else the largest, else `default`, which is still to be made."""
     if USUAL in names or not names:
         return USUAL
-    return str(max(corpora_rows(), key=lambda row: row["documents"])["corpus"])
+    return max(view_corpora().corpora, key=lambda row: row.documents).corpus
 
 
 def page(
@@ -83,13 +82,10 @@ def page(
     """Return the page of the corpus where it is there, or where it is `named` and may be made; else of the usual one."""
     names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
     chosen = corpus if corpus in names or (named and corpus_location(corpus)) else usual(names)
-    documents: Sequence[DocumentRecord] = ()
-    answers: Sequence[Answer] = ()
-    at_work: list[str] = []
+    contents: dict[str, Any] = {"documents": (), "answers": (), "at_work": ()}
     try:
         if chosen in names:
-            documents, answers = shown(chosen)
-            at_work = [from_root(each.message, each.paths) for each in ingests_at_work(corpus_location(chosen))]
+            contents = look_into(chosen)
     except (ExpectedError, OSError) as damage:
         error = error or refusal_of(damage).error
     try:
@@ -102,23 +98,22 @@ def page(
         corpora=names,
         corpus=chosen,
         is_new=chosen not in names,
-        documents=documents[:DOCUMENTS_SHOWN],
-        more_documents=len(documents[DOCUMENTS_SHOWN:]),
-        answers=answers,
-        at_work=at_work,
         error=error,
         question=question,
         reader=reader or READERS[0],
         model=model,
         trouble=trouble,
+        **contents,
     )
     if chosen in names:
         reply.set_cookie(REMEMBERED, chosen, max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return reply
 
 
-def shown(corpus: str) -> tuple[Sequence[DocumentRecord], Sequence[Answer]]:
-    """Return the documents, those that are not ready first, and the newest answers."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        records = sorted(snapshot.documents(), key=lambda record: (record.state == "ready", record.name))
-        return records, snapshot.newest_answers(ANSWERS_SHOWN)
+def look_into(corpus: str) -> dict[str, Any]:
+    """Return the documents, those that are not ready first, the newest answers, and in words what reads documents now."""
+    location = corpus_location(corpus)
+    at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
+    with open_for_reading(location) as snapshot:
+        documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
+        return {"documents": documents, "answers": snapshot.newest_answers(ANSWERS_SHOWN), "at_work": at_work}

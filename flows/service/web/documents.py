@@ -6,18 +6,17 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, Response
 
-from flows.display.corpus_tables import page_of, receipt_words
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
-from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Box, Node, Page
 from storage.text import displayed
 from tasks.report.evidence import Numbered, cited_pages
-from tasks.report.pictures import Picture, draw_page
-from tasks.report.sheets import SMALLEST, Exhibit, place_badges
+from tasks.report.pictures import draw_page
+from tasks.report.sheets import Exhibit, place_badges
 from tasks.views.answers import place_words
+from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
 """Somebody looks at the page, and waits no longer for who still reads the document."""
@@ -35,9 +34,8 @@ router = APIRouter(prefix="/documents")
 @router.get("/{document}")
 def shown(document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        return html("document.html", corpus=corpus, record=record, sections=snapshot.sections(record.id))
+    with opened(corpus, document) as found:
+        return html("document.html", corpus=corpus, outline=view_outline(*found))
 
 
 @router.post("/{document}/remove")
@@ -45,15 +43,14 @@ async def remove(document: str, corpus: str = "default") -> Response:
     """Remove a document at once, and show the receipt; what is still being read goes later."""
     location = corpus_location(corpus)
     receipt = await asyncio.to_thread(remove_document, location, displayed(document), now=True, patience=READERS_SECONDS)
-    return html("removed.html", corpus=corpus, receipt=receipt, words=receipt_words(receipt))
+    return html("removed.html", corpus=corpus, receipt=view_receipt(receipt))
 
 
 @router.get("/{document}/pages/{number}")
 def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        record = snapshot.find(displayed(document))
-        found = page_of(snapshot, record, number)
+    with opened(corpus, document) as (snapshot, record):
+        found = find_page(snapshot, record, number)
         citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
     picture, why = draw_page(record, found)
@@ -69,7 +66,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=marks_on(picture, citations) if picture else [],
+        marks=places_on(citations) if picture else [],
         texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
     )
 
@@ -83,31 +80,22 @@ def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ..
     return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
 
 
-class MarkDrawn(NamedTuple):
-    """A cited box on the picture, in its pixels, with the numbers and the first quote of its citations."""
+class CitedPlace(NamedTuple):
+    """A box on the page, with the numbers and the first quote of its citations; the numbers stand at a corner."""
 
+    box: Box
     numbers: list[int]
     quote: str
-    x: float
-    y: float
-    width: float
-    height: float
-    badge_x: float
-    badge_y: float
+    corner: str
 
 
-def marks_on(picture: Picture, cited: list[Numbered]) -> list[MarkDrawn]:
+def places_on(cited: list[Numbered]) -> list[CitedPlace]:
     boxes: dict[Box, list[Numbered]] = {}
     for number, citation in cited:
         if citation.box:
             boxes.setdefault(citation.box, []).append((number, citation))
     corners = place_badges(list(boxes))
-    return [mark(box, same, corner, picture) for (box, same), corner in zip(boxes.items(), corners, strict=True)]
-
-
-def mark(box: Box, cited: list[Numbered], corner: str, picture: Picture) -> MarkDrawn:
-    x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
-    x, y = x0 * picture.width, y0 * picture.height
-    width, height = max(x1 - x0, SMALLEST) * picture.width, max(y1 - y0, SMALLEST) * picture.height
-    badge_x, badge_y = x + (width if corner.endswith("end") else 0), y + (height if corner.startswith("low") else 0)
-    return MarkDrawn([number for number, _ in cited], cited[0][1].quote, x, y, width, height, badge_x, badge_y)
+    return [
+        CitedPlace(box, [number for number, _ in same], same[0][1].quote, corner)
+        for (box, same), corner in zip(boxes.items(), corners, strict=True)
+    ]

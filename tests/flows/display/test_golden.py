@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 
 from flows.cli.arguments import build_parser
-from flows.display.corpus_tables import corpus_json, show_corpus
+from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.frames import Corpus
 from flows.prefect_runs import pages as answer_pages
@@ -26,6 +26,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from tasks.ingest.report import report_markdown
 from tasks.report.write import KeptReport
+from tasks.views.corpora import view_corpus
 from tests.golden_cases import BADLY_DONE, CHECKUPS, CORPORA, DONE, ERRORS, FINDINGS, SKIPPED
 from tests.golden_faces import (
     API,
@@ -46,7 +47,7 @@ from tests.golden_faces import (
     tool,
     unless_same,
 )
-from tests.golden_worlds import BEGAN, MEASURED, MEASURED_AGAIN, MEASURED_BADLY, REPORT, TRAPPED, golden_world
+from tests.golden_worlds import BEGAN, MEASURED, MEASURED_AGAIN, MEASURED_BADLY, TRAPPED, golden_world
 from tests.lineage_worlds import INGEST
 
 FOLDER = Path(__file__).parents[2] / "golden"
@@ -119,11 +120,12 @@ for subject, commands in COMMANDS.items():
 
 @face
 def ingest_terminal(_world):
-    out = io.StringIO()
-    with open_for_reading(corpus_location("default")) as snapshot, redirect_stdout(out):
-        show_corpus("default", snapshot, SKIPPED, Output(as_json=False), only={REPORT.document_id})
-        yield "what was read", out.getvalue()
-        yield "--json", pretty(corpus_json("default", snapshot, SKIPPED))
+    with open_for_reading(corpus_location("default")) as snapshot:
+        corpus, report = view_corpus(snapshot, [], SKIPPED), snapshot.find("report.pdf")
+    for case, as_json in (("what was read", False), ("--json", True)):
+        with redirect_stdout(io.StringIO()) as out:
+            show_corpus(corpus, [report], Output(as_json))
+        yield case, pretty(out.getvalue()) if as_json else out.getvalue()
 
 
 @face
@@ -217,7 +219,7 @@ def world(tmp_path_factory):
         with golden_world(home) as made:
             for remove in ("storage.cleaning.removing", "flows.service.web.documents", "flows.service.rest.documents"):
                 patch.setattr(f"{remove}.remove_document", lambda *_, **__: made.receipt)
-            patch.setattr("flows.cli.corpus_commands.corpora_rows", lambda: CORPORA)
+            patch.setattr("flows.cli.corpus_commands.view_corpora", lambda: CORPORA)
             patch.setattr("storage.corpus.doctor.examine", lambda _location: FINDINGS)
             patch.setattr("tasks.models.checkup_of_servers.check_models", lambda: CHECKUPS)
             # To make it takes longer than what it parses.

@@ -8,22 +8,16 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from flows.display.answer_tables import show_answer, show_answers
-from flows.display.corpus_tables import corpus_json, show_corpus, show_settings
+from flows.display.answer_tables import show_answer
 from flows.display.followed import WITHDRAWN, followed
 from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
 from flows.display.progress import shown as progress_shown
-from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
-from storage.locations import corpus_location
-from storage.records.answers import AnswerStatus
-from storage.records.documents import SkippedFile
 from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, report
-from tasks.settings.ask import AllSettings, load_settings, method_of
 from tasks.settings.ingest import ReadingSettings
 from tasks.views.errors import ErrorView, view_error
 from tests.program import terminal
@@ -75,68 +69,11 @@ def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():
     assert view_error(FileNotFoundError(2, "No such file", "/x/y")) == ErrorView(what="No such file", value="/x/y")
 
 
-def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):
-    skipped = [SkippedFile(path=f"/in/{number}\n.pdf", reason="a symbolic link") for number in range(30)]
-    with open_for_reading(corpus_location("small")) as snapshot:
-        one = snapshot.documents()[0]
-        show_corpus("small", snapshot, skipped, Output(as_json=False), only={one.id})
-        listed = corpus_json("small", snapshot, skipped)
-    shown = capsys.readouterr().out
-    assert one.name in shown and shown.count("\nskipped ") + shown.startswith("skipped ") == 20 and "10 more skipped" in shown
-    assert "\n.pdf" not in shown and len(listed["skipped"]) == 30
-
-
-def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, tmp_path):
-    show_settings(AllSettings(), Output(as_json=False), method=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert "limits.memory_megabytes = 3072  # private memory of one parser child (ge=256, le=65536)" in lines
-    assert "# models.budget.calls is not set" in " ".join(lines) and len(lines) <= 70
-    (tmp_path / "all.toml").write_text("\n".join(lines))
-    assert load_settings(tmp_path / "all.toml") == AllSettings()
-    assert load_settings(tmp_path / "all.toml", "paper") == method_of("paper"), "what users turn no preset sets"
-
-
-PEOPLE = Output(as_json=False)
-PROGRAMS = Output(as_json=True)
-
-
-def shown(capsys, given, **more):
-    show_answer(view_of(given), PEOPLE, **{"with_question": False} | more)
-    return capsys.readouterr().out
-
-
-GOLDEN = """\
-Evidence found, not read by a model:
-[1] report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, heading of report
-    words of report
-[2] letter.pdf, page 2, heading of letter
-    words of letter
-evidence: of 9 passages 2 hold some of what is asked
-extractive
-answer c5f25f5a, 3 model calls, 0.50 s of work
-"""
-
-
-def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_places_and_why(capsys):
-    quotes = (replace(citation("report"), probability=0.618), replace(citation("letter"), box=None))
-    found = replace(answer("report", "letter"), answer="", status=AnswerStatus.EVIDENCE, citations=quotes)
-    found = replace(found, why="of 9 passages 2 hold some of what is asked")
-    assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
-
-
 def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
-    lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
+    show_answer(view_of(replace(answer("report"), citations=(long,))), Output(as_json=False), with_question=False)
+    lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) == 400 + 4 and any(line.endswith("…") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("status", "shown_as"),
-    [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.EVIDENCE, "evidence"), (AnswerStatus.NOT_FOUND, "not_found")],
-)
-def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
-    show_answers("small", [view_of(replace(answer("report"), answer="", status=status))], PEOPLE)
-    assert f" {shown_as} " in capsys.readouterr().out
 
 
 def screen(*, terminal=True, as_json=False):

@@ -86,16 +86,10 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
     assert "no document" in error(httpx.get(of_document, timeout=60), 404)["what"]
 
 
-def test_what_is_there_is_shown_as_the_commands_show_it(door):
-    (corpus,) = door.get("/api/v1/corpora").json()["corpora"]
-    assert corpus["corpus"] == "small" and door.get(API).json()["totals"]["documents"] == 4
+def test_documents_come_in_parts_and_a_table_with_all_its_cells(door):
     first = door.get(f"{API}/documents?limit=3").json()
     rest = door.get(f"{API}/documents?cursor={first['next_cursor']}").json()
-    names = [each["name"] for each in (*first["documents"], *rest["documents"])]
-    assert len(names) == 4 and rest["next_cursor"] is None
-    assert door.get(f"{API}/documents/budget.xlsx").json()["name"] == "budget.xlsx"
-    sections = door.get(f"{API}/documents/maintenance_manual.docx/outline").json()["sections"]
-    assert {"title": "1.1 Safety", "level": 3, "first_page": 1, "last_page": 1} in sections
+    assert len({each["id"] for each in (*first["documents"], *rest["documents"])}) == 4 and rest["next_cursor"] is None
     texts = door.get(f"{API}/documents/budget.xlsx/pages/1").json()["texts"]
     node = next(each["node"] for each in texts if each["kind"] == "table")
     table = door.get(f"{API}/documents/budget.xlsx/tables/{node}.csv")
@@ -107,15 +101,9 @@ def test_what_is_there_is_shown_as_the_commands_show_it(door):
     assert found["passages"][0]["document"]["name"] == "budget.xlsx" and found["next_cursor"] == 1
 
 
-def test_an_answer_is_found_again_with_report_and_lineage(door):
+def test_an_answer_is_found_again_and_counted(door):
     (answer,) = door.post(ASK, json=ASKED).json()["answers"]
-    listed = door.get(f"{API}/answers?limit=1").json()["answers"]
-    assert [each["answer_id"] for each in listed] == [answer["answer_id"]]
-    one = f"{API}/answers/{answer['answer_id'][:16]}"
-    assert door.get(one).json()["citations"] == answer["citations"]
-    assert "163 t" in door.get(f"{one}/report").text
-    walked = door.get(f"{one}/lineage").json()
-    assert walked["kind"] == "answer" and answer["answer_id"] in json.dumps(walked)
+    assert door.get(f"{API}/answers/{answer['answer_id'][:16]}").json()["citations"] == answer["citations"]
     counted = door.get("/api/v1/metrics").text
     assert re.search(r'flowreader_question_seconds_count{reader="flow",status="evidence"} [1-9]', counted)
 

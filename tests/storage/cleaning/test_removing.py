@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows.display.corpus_tables import receipt_words
 from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning.garbage import collect
 from storage.cleaning.removing import clean_up, forget_removed, purge_is_due, remove_corpus, remove_document
@@ -23,6 +22,7 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache, questions_owner
 from storage.system import DiskFullError
 from tasks.finding.mirror import discover_objects
+from tasks.views.documents import view_receipt
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log, keep
 from tests.storage.cleaning.removal_worlds import has_words, keep_words
@@ -74,9 +74,9 @@ def test_now_leaves_no_word_of_the_document(location):
 def test_the_receipt_says_what_went_in_words(location):
     keep(location, answer("report", "paper"), run="r1")
     keep(location, answer("report"), run="r2")
-    said = receipt_words(remove_document(location, "report.pdf", now=False))
+    said = view_receipt(remove_document(location, "report.pdf", now=False)).words
     assert said == "gone: its pages, the quotes in 2 answers; its file stays where it lies"
-    assert receipt_words(remove_document(location, "paper.pdf", now=True)) == (
+    assert view_receipt(remove_document(location, "paper.pdf", now=True)).words == (
         "gone: its pages, the quotes in 1 answer; its file stays where it lies"
     )
 

@@ -72,7 +72,7 @@ def test_a_document_can_fail_and_lose_its_graph(place):
         assert snapshot.nodes(REPORT.document_id) == []
         assert snapshot.edges(LETTER.document_id) == sorted(LETTER.edges, key=lambda edge: (edge.source, edge.target))
         assert snapshot.counts(LETTER.document_id).edges == 5
-        assert snapshot.counts().rows == 3
+        assert snapshot.counts().table_rows == 3
     assert examine(place) == []
 
 
@@ -84,7 +84,7 @@ def test_a_new_path_keeps_the_graph(place):
     with open_for_reading(place) as snapshot:
         assert snapshot.find(REPORT.document_id[:8]).paths == ("/a.pdf", odd)
         assert snapshot.nodes(REPORT.document_id) == list(REPORT.nodes)
-        assert snapshot.counts().rows == 3
+        assert snapshot.counts().table_rows == 3
         assert b"udcff" in export_document(snapshot, REPORT.document_id)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from storage.errors import AmbiguousError
-from storage.records.documents import DocumentState, Modality
+from storage.records.documents import DocumentState
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
 
 REPORT, LETTER, BROKEN = graph("report", picture="a" * 64), graph("letter"), graph("broken")
@@ -91,10 +91,10 @@ def test_a_document_that_failed_has_nothing_but_its_record(snapshot):
 
 def test_counts_add_up(snapshot):
     one, everything = snapshot.counts(REPORT.document_id), snapshot.counts()
-    assert (one.pages, one.nodes, one.edges, one.rows) == (2, 6, 6, 3)
-    assert everything.documents == {"ready": 2, "failed": 1, "needs_password": 0, "ocr_required": 0}
-    assert (everything.pages, everything.nodes, everything.edges, everything.rows) == (4, 12, 12, 6)
-    assert everything.nodes_by_modality == {Modality.TEXT: 10, Modality.TABLE: 2, Modality.FIGURE: 0}
+    assert (one.pages, one.nodes, one.edges, one.table_rows) == (2, 6, 6, 3)
+    assert (everything.documents, everything.states) == (3, {"ready": 2, "failed": 1})
+    assert (everything.pages, everything.nodes, everything.edges, everything.table_rows) == (4, 12, 12, 6)
+    assert (everything.tables, everything.figures) == (2, 0)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_doctor_looks_at_the_model_that_is_named(gguf, home, monkeypatch):
     served = {"models": (of_file(gguf).model,), "api_key": "key"}
     with chat_server(lambda _request: GLANCE, **served) as server, announced(server.base_url, gguf, home):
         (checkup,) = check_models()
-    assert (checkup.server, checkup.address, checkup.wrong) == ("local model", server.base_url, ())
+    assert (checkup.server, checkup.address, checkup.findings) == ("local model", server.base_url, [])
 
 
 def test_doctor_names_a_local_model_that_cannot_be_had_beside_the_other_servers(home, tmp_path, monkeypatch):
@@ -111,8 +111,8 @@ def test_doctor_names_a_local_model_that_cannot_be_had_beside_the_other_servers(
     with chat_server(lambda _request: GLANCE) as server:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         chat, local = check_models()
-    assert (chat.server, chat.wrong) == ("chat", ())
-    assert "there is no model file" in local.wrong[0].found and local.wrong[0].remedy
+    assert (chat.server, chat.findings) == ("chat", [])
+    assert "there is no model file" in local.findings[0].what and local.findings[0].remedy
 
 
 def test_the_small_model_has_a_name_of_its_own(monkeypatch):

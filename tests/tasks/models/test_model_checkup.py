@@ -98,10 +98,10 @@ def test_what_rates_pages_is_looked_at_too_and_named_by_its_own_variables(look, 
     with well_chat(models=("reads", "rates")) as server:
         look("CHAT", server, model="reads")
         monkeypatch.setenv("FLOWREADER_RATER_MODEL", "rates")
-        assert [(each.server, each.wrong) for each in check_models()] == [("chat", ()), ("rater", ())]
+        assert [(each.server, each.findings) for each in check_models()] == [("chat", []), ("rater", [])]
         monkeypatch.setenv("FLOWREADER_RATER_MODEL", "tares")
-        (finding,) = check_models()[1].wrong
-    assert "no model 'tares'" in finding.found and "FLOWREADER_RATER_MODEL" in finding.remedy
+        (finding,) = check_models()[1].findings
+    assert "no model 'tares'" in finding.what and "FLOWREADER_RATER_MODEL" in finding.remedy
 
 
 @pytest.mark.parametrize(("kind", "serve"), [("CHAT", well_chat), ("EMBED", embedding_server)])
