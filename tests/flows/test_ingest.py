@@ -52,7 +52,7 @@ def test_a_bad_document_has_its_reason_and_the_others_are_ready(home, tmp_path):
     assert ingest(folder, home, 1)["snapshot"] == report["snapshot"]
 
 
-def test_an_ingest_opens_the_pointer_twice_and_carries_what_it_read_of_the_catalog(own_home, tmp_path, monkeypatch):
+def test_an_ingest_opens_the_pointer_once_and_carries_what_it_read_of_the_catalog(own_home, tmp_path, monkeypatch):
     def counted(request):
         with openings() as opened:
             done = real(request)
@@ -63,7 +63,7 @@ def test_an_ingest_opens_the_pointer_twice_and_carries_what_it_read_of_the_catal
     real, counts = run.run_ingest, {}
     monkeypatch.setattr(run, "run_ingest", counted)
     ingest(tmp_path / "tides.html", own_home, 0, "--corpus", "small")
-    assert counts["CURRENT"] == 2, "under the lock, and for the pages"
+    assert counts["CURRENT"] == 1, "under the lock"
     assert counts["DuckDB catalog.duckdb"] <= 5, "its row, its documents before and after, and two commits"
     snapshots = [counts[f"DuckDB {path.name}"] for path in corpus_location("small").snapshots.glob("*.duckdb")]
     assert len(snapshots) >= 3 and max(snapshots) <= 3
