@@ -197,7 +197,8 @@ def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_mark
     assert any("no quote proves the answer of the model" in note for note in answer.notes)
     show_answer(view_answer(answer, place.snapshot), Output(as_json=False), with_question=False)
     assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
-    assert "The model says, and no quote proves it: HACKED" in render_report(answer, place.snapshot, kept_artifacts()).html
+    report = render_report(answer, place.snapshot, kept_artifacts()).html
+    assert "The model says, and no quote proves it:" in report and '<p dir="auto">HACKED' in report
 
 
 class Obedient(Reader):
