@@ -223,9 +223,7 @@ class Snapshot:
     def counts(self, document_id: str | None = None) -> Counts:
         """Return how much one document holds, all of them without an id."""
         states = self._tally("SELECT state, count(*) FROM documents WHERE ? IN (id, '') GROUP BY ALL", document_id)
-        modalities = self._tally(
-            "SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id
-        )
+        nodes = self._tally("SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id)
         sums = self._tally(
             "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS table_rows, (SELECT sum(count)::BIGINT "
             "FROM edge_counts WHERE $1 IN (source_document, '')) AS edges FROM documents WHERE $1 IN (id, '')) ON COLUMNS(*)",
@@ -233,9 +231,9 @@ class Snapshot:
         )
         return Counts(
             documents=sum(states.values()),
-            nodes=sum(modalities.values()),
-            tables=modalities.get(Modality.TABLE, 0),
-            figures=modalities.get(Modality.FIGURE, 0),
+            nodes=sum(nodes.values()),
+            tables=nodes.get(Modality.TABLE, 0),
+            figures=nodes.get(Modality.FIGURE, 0),
             states={state: states[state] for state in DocumentState if state in states},
             **sums,
         )

@@ -153,17 +153,21 @@ def _sheet(
         remark = str(error)
         if remark:
             pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
-    by_box = _grouped(cited, lambda citation: citation.box if picture else None)
-    bare = _grouped(by_box.pop(None, []), lambda citation: citation.node_id)
-    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
+    bare = _grouped((each for each in cited if not (picture and each[1].box)), lambda citation: citation.node_id)
     return Sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes)))),
+        marks=marks_on(cited) if picture else (),
         exhibits=tuple(_exhibit(nodes.get(node), same, pictures) for node, same in bare.items()),
         remark=remark,
     )
+
+
+def marks_on(cited: Sequence[Numbered]) -> tuple[Mark, ...]:
+    by_box = _grouped(cited, lambda citation: citation.box)
+    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
+    return tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes))))
 
 
 def _exhibit(node: Node | None, cited: Sequence[Numbered], pictures: Pictures) -> Exhibit:

@@ -23,6 +23,7 @@ from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
 from tasks.models.endpoints import EndpointError, chat_endpoint
 from tasks.settings.readers import READERS
+from tasks.views.answers import view_answers
 from tasks.views.corpora import view_corpora
 from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView
@@ -116,4 +117,5 @@ def look_into(corpus: str) -> dict[str, Any]:
     at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
     with open_for_reading(location) as snapshot:
         documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
-        return {"documents": documents, "answers": snapshot.newest_answers(ANSWERS_SHOWN), "at_work": at_work}
+        answers = view_answers(snapshot.newest_answers(ANSWERS_SHOWN), snapshot)
+    return {"documents": documents, "answers": answers, "at_work": at_work}

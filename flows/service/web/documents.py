@@ -2,19 +2,16 @@
 
 import asyncio
 from enum import IntEnum
-from typing import NamedTuple
 
 from fastapi import APIRouter, Response
 
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
 from storage.locations import corpus_location
-from storage.records.answers import Answer
-from storage.records.documents import Box, Node, Page
 from storage.text import displayed
-from tasks.report.evidence import Numbered, cited_pages
+from tasks.report.evidence import cited_pages, marks_on
 from tasks.report.pictures import draw_page
-from tasks.report.sheets import Exhibit, place_badges
+from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
@@ -51,8 +48,9 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
     with opened(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, number)
-        citations = cited_on(found, snapshot.answer(answer)) if answer else []
+        citations = snapshot.answer(answer).citations if answer else ()
         nodes = snapshot.nodes_on(record.id, number)
+    here = cited_pages(citations).get((record.id, number), [])
     picture, why = draw_page(record, found)
     return html(
         "page_view.html",
@@ -60,42 +58,13 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         corpus=corpus,
         answer=answer,
         cited=cited,
+        citations=citations,
         zoom=zoom,
         record=record,
         page=found,
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=places_on(citations) if picture else [],
-        texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
+        marks=marks_on(here),
+        texts=[Exhibit(node, (), tuple(each.quote for _, each in here if each.node_id == node.id), None) for node in nodes],
     )
-
-
-def cited_on(page: Page, answer: Answer) -> list[Numbered]:
-    return cited_pages(answer.citations).get((page.document_id, page.number), [])
-
-
-def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    of_it = [(number, citation.quote) for number, citation in cited if citation.node_id == node.id]
-    return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
-
-
-class CitedPlace(NamedTuple):
-    """A box on the page, with the numbers and the first quote of its citations; the numbers stand at a corner."""
-
-    box: Box
-    numbers: list[int]
-    quote: str
-    corner: str
-
-
-def places_on(cited: list[Numbered]) -> list[CitedPlace]:
-    boxes: dict[Box, list[Numbered]] = {}
-    for number, citation in cited:
-        if citation.box:
-            boxes.setdefault(citation.box, []).append((number, citation))
-    corners = place_badges(list(boxes))
-    return [
-        CitedPlace(box, [number for number, _ in same], same[0][1].quote, corner)
-        for (box, same), corner in zip(boxes.items(), corners, strict=True)
-    ]
