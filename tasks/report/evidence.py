@@ -153,16 +153,23 @@ def _sheet(
         remark = str(error)
         if remark:
             pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
-    by_box = _grouped(cited, lambda citation: citation.box if picture else None)
-    bare = _grouped(by_box.pop(None, []), lambda citation: citation.node_id)
-    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
+    bare = _grouped((each for each in cited if not (picture and each[1].box)), lambda citation: citation.node_id)
     return Sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes)))),
+        marks=marks_of(cited) if picture else (),
         exhibits=tuple(_exhibit(nodes.get(node), same, pictures) for node, same in bare.items()),
         remark=remark,
+    )
+
+
+def marks_of(cited: Iterable[Numbered]) -> tuple[Mark, ...]:
+    """Return a mark for each box of the citations of a page."""
+    boxes = {box: same for box, same in _grouped(cited, lambda citation: citation.box).items() if box}
+    return tuple(
+        Mark(box, tuple(number for number, _ in same), same[0][1].quote, corner)
+        for (box, same), corner in zip(boxes.items(), place_badges(list(boxes)), strict=True)
     )
 
 

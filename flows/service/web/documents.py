@@ -2,7 +2,6 @@
 
 import asyncio
 from enum import IntEnum
-from typing import NamedTuple
 
 from fastapi import APIRouter, Response
 
@@ -10,11 +9,11 @@ from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
 from storage.locations import corpus_location
 from storage.records.answers import Answer
-from storage.records.documents import Box, Node, Page
+from storage.records.documents import Page
 from storage.text import displayed
-from tasks.report.evidence import Numbered, cited_pages
+from tasks.report.evidence import Numbered, cited_pages, marks_of
 from tasks.report.pictures import draw_page
-from tasks.report.sheets import Exhibit, place_badges
+from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
@@ -66,36 +65,10 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=places_on(citations) if picture else [],
-        texts=[Exhibit(node, *numbers_and_quotes(node, citations), None) for node in nodes],
+        marks=marks_of(citations),
+        texts=[Exhibit(node, (), tuple(each.quote for _, each in citations if each.node_id == node.id), None) for node in nodes],
     )
 
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:
     return cited_pages(answer.citations).get((page.document_id, page.number), [])
-
-
-def numbers_and_quotes(node: Node, cited: list[Numbered]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    of_it = [(number, citation.quote) for number, citation in cited if citation.node_id == node.id]
-    return tuple(number for number, _ in of_it), tuple(quote for _, quote in of_it)
-
-
-class CitedPlace(NamedTuple):
-    """A box on the page, with the numbers and the first quote of its citations; the numbers stand at a corner."""
-
-    box: Box
-    numbers: list[int]
-    quote: str
-    corner: str
-
-
-def places_on(cited: list[Numbered]) -> list[CitedPlace]:
-    boxes: dict[Box, list[Numbered]] = {}
-    for number, citation in cited:
-        if citation.box:
-            boxes.setdefault(citation.box, []).append((number, citation))
-    corners = place_badges(list(boxes))
-    return [
-        CitedPlace(box, [number for number, _ in same], same[0][1].quote, corner)
-        for (box, same), corner in zip(boxes.items(), corners, strict=True)
-    ]

@@ -7,8 +7,6 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from storage.text import number_list, shortened
-from tasks.report.sheets import marked, rows_shown, table_of
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS
 from tasks.views.render import STYLE, draw, html_text, language
 
@@ -19,13 +17,6 @@ POLICY = (
 )
 TEMPLATES = language("html", html_text, FOLDER / "templates")
 TEMPLATES.globals |= {"served": True, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
-TEMPLATES.globals |= {
-    "cut": shortened,
-    "numbers_line": number_list,
-    "marked": marked,
-    "rows_shown": rows_shown,
-    "table_of": table_of,
-}
 
 
 def html(
