@@ -49,7 +49,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
     A question takes a `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
     another request, nor where its answer is kept. `run_id` is that of the Prefect run, which lineage is to name.
-    Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousError, and answer nothing;
+    Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownError or AmbiguousError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
     one that fails.
     """

@@ -91,7 +91,7 @@ class Corpus:
         """Return a row for each cell of the tables of a document, named as in `flowreader ask --document`.
 
         `column` is what the table's header says, no two of a table alike: `.pivot(on="column", index="row", values="value")` of one
-        table is that table. Raise UnknownDocumentError or AmbiguousError.
+        table is that table. Raise UnknownError or AmbiguousError.
         """
         with open_for_reading(self.location) as snapshot:
             found = snapshot.find(document)

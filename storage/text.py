@@ -80,7 +80,3 @@ def as_markdown(text: str) -> str:
 def paragraphs(text: str) -> str:
     parts = ("\\\n".join(map(as_markdown, part.strip().splitlines())) for part in text.split("\n\n") if part.strip())
     return "\n\n".join(parts)
-
-
-def table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(as_markdown, cells))} |"

@@ -12,12 +12,11 @@ from storage.records.documents import DocumentGraph, identify
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
-from tasks.lineage.records import Walk
-from tasks.lineage.walk import walk
 from tasks.parsing.parse import parse_inputs
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ask import AskSettings
 from tasks.settings.ingest import IngestSettings
+from tasks.views.runs import LineageView, view_lineage
 from tests.storage import worlds
 
 SETTINGS = IngestSettings()
@@ -33,9 +32,9 @@ def small_corpus(folder: Path, *names: str) -> CorpusLocation:
     return place
 
 
-def walked(location: CorpusLocation, asked: str) -> Walk:
+def walked(location: CorpusLocation, asked: str) -> LineageView:
     with open_for_reading(location) as snapshot:
-        return walk(snapshot, asked)
+        return view_lineage(snapshot, asked)
 
 
 def step(run_id: str, name: str, subject: str, key: str = "k", **more: Any) -> StepRecord:

@@ -62,7 +62,7 @@ IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai"
           "sentence_transformers", "time", "datetime", "random", "os", "pathlib", "io", "socket", "subprocess"}  # fmt: skip
 MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "peft", "onnx"}
 INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.evolve", "flows.ingest", "flows.maintain",
-                "flows.prefect_runs.corpus_pages", "flows.prefect_runs.labels", "flows.prefect_runs.pages",
+                "flows.prefect_runs.labels", "flows.prefect_runs.pages",
                 "deployments.automations", "deployments.declared", "flows.service.intake",
                 "flows.service.resident", "flows.service.runs_here", "deployments.serve"}  # fmt: skip
 """Imported where a run is at work already: they may import Prefect at once, all others where they need it."""

@@ -79,7 +79,7 @@ class _Run:
 
 def _run(request: ReadingRequest) -> _Run:
     from flows.cli.run import RunEndedError, run_ingest
-    from tasks.ingest.report import asked
+    from tasks.views.render import TEXT, draw
 
     try:
         done = run_ingest(request)
@@ -87,8 +87,7 @@ def _run(request: ReadingRequest) -> _Run:
         return _Run(ended=str(error), messages=(str(error),))
     if done is None:
         return _Run(stopped=True)
-    used = (asked(done),) if done.calls + done.calls_remembered else ()
-    return _Run(messages=(*(f"mended: {message}" for message in done.mended), *used))
+    return _Run(messages=tuple(draw(TEXT, "ingest_done.j2", report=done).splitlines()))
 
 
 def _unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
@@ -171,17 +170,6 @@ def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, outp
         columns = ("document", "pages", "calls", "tokens read", "tokens written")
         rows = [(one.name, one.pages, one.calls, one.input_tokens, one.output_tokens) for one in guess.by_document]
         output.table(columns, rows, right=columns[1:])
-    models = (
-        f"{guess.calls:,} calls of the model, {guess.input_tokens:,} tokens read and {guess.output_tokens:,} written, "
-        f"cost {guess.cost:.2f}."
-        if guess.calls
-        else "No model is called: no tokens, no cost."
-    )
-    ocr = ", and longer where scans and pictures wait for OCR" if settings.reading.ocr.enabled and guess.documents else ""
-    output.line(
-        f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
-        f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores{ocr}. {models}"
-    )
-    if any(bounds.values()):
-        output.line(f"A question calls the model at most: {', '.join(f'{most} times by {name}' for name, most in bounds.items())}.")
+    ocr, unchanged = settings.reading.ocr.enabled, len(found.plan.unchanged)
+    output.show("estimate.j2", guess=guess, unchanged=unchanged, time=clock(guess.seconds), ocr=ocr, bounds=bounds)
     return WELL

@@ -58,11 +58,11 @@ class Output:
 
         A pipe gets each line of the text whole: what reads it breaks lines itself.
         """
-        for line in printable(text).split("\n"):
+        for row, line in enumerate(printable(text).split("\n")):
             broken = Text(line).wrap(self.console, max(self.console.width - len(first), 1), overflow="fold")
             parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
             for place, part in enumerate(parts):
-                self.line((" " * len(first) if place else first) + part, style)
+                self.line((" " * len(first) if row or place else first) + part, style)
 
     def show(self, template: str, *tables: tuple[Any, ...], **context: Any) -> None:  # noqa: ANN401 - Jinja's
         """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, `table| NUMBER`, or empty."""

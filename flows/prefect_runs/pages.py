@@ -1,59 +1,76 @@
-"""The pages of answers and ingests in Prefect's UI, each with its lineage; and the bar of an ingest at work."""
+"""The pages of answers, ingests and corpora in Prefect's UI, which say little and lead to more; and the bar of an ingest at work.
+
+A key has lower-case letters, digits and dashes, as Prefect takes them.
+"""
 
 import asyncio
-import base64
 import contextlib
+import json
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+import os
+import re
+import unicodedata
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCollectionFilterKey
+from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run as run_at_work
 
-from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
-from flows.prefect_runs import corpus_pages
 from flows.prefect_runs.labels import failures_logged
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records.answers import Answer, AnswerStatus, Citation
-from storage.text import as_markdown, paragraphs, shortened
+from storage.records.answers import Answer
+from storage.records.documents import identify
+from storage.text import as_markdown
+from tasks.address import address_of, host_and_port
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.report import IngestReport, done_in_words, report_markdown
+from tasks.ingest.report import IngestReport
 from tasks.ingest.request import EvolveRequest, ReadingRequest
-from tasks.lineage.documents import document_histories
-from tasks.lineage.records import RunWalk
-from tasks.lineage.search import Sources, opened_sources
-from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
-from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
-from tasks.report.write import KeptReport, keep_report
-from tasks.routing.way import way_lines
+from tasks.report.write import keep_report
 from tasks.settings.ingest import ReadingSettings
+from tasks.views.answers import view_answer
+from tasks.views.render import MARKDOWN, draw
 
-DOCUMENTS_SHOWN = 50
-"""A page is a row in the server's database; of the other documents it says how many there are."""
-QUOTE_SHOWN = 1_500
-PICTURE_BYTES = 250_000
-"""A larger graph is left to the report."""
+FORM = "ask/ask"
+PROGRESS = "-progress"
+"""So end the keys of bars."""
 
-
-def answer_lineage(answer: Answer) -> str:
-    with open_for_reading(corpus_location(answer.corpus)) as snapshot:
-        return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
+CORPUS_SHOWN, WORDS_SHOWN, DIGITS = 24, 40, 8
+"""Signs of a corpus, of a question and of an answer's id in the key of the answer's page."""
 
 
-def run_page(sources: Sources, walked: RunWalk) -> str:
-    lines = list(walk_lines(walked))
-    published = [each.document for each in walked.documents if each.published]
-    documents, _damaged = document_histories(sources, published[:DOCUMENTS_SHOWN])
-    if documents:
-        lines.append(heading("what was read, and how"))
-    for document in documents:
-        lines += history_lines(document, 1)
-    if len(published) > DOCUMENTS_SHOWN:
-        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT shows each"))
-    return markdown_of(lines)
+def corpus_key(kind: str, corpus: str) -> str:
+    """Return `KIND-CORPUS`, another key for each corpus."""
+    written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
+    plain = written == corpus and not written.endswith(PROGRESS)
+    return f"{kind}-{written}" if plain else f"{kind}-{written}-{identify(corpus)[:6]}"
+
+
+def answer_key(answer: Answer) -> str:
+    """Return `answer-CORPUS-FIRST-WORDS-ID`; letters that are no ASCII lose their accents, or are left out."""
+    words = _dashed(answer.question)
+    if len(words) > WORDS_SHOWN:
+        words = words[: WORDS_SHOWN + 1].rpartition("-")[0] or words[:WORDS_SHOWN]
+    parts = ("answer", _dashed(answer.corpus)[:CORPUS_SHOWN].strip("-"), words, answer.answer_id[:DIGITS])
+    return "-".join(filter(None, parts))
+
+
+def reading_key(request: ReadingRequest) -> str:
+    return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
+
+
+def _dashed(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 RENEW_SECONDS = 3.0
@@ -64,17 +81,13 @@ DONE = "done"
 LOGGER = logging.getLogger(__name__)
 
 
-def reading_key(request: ReadingRequest) -> str:
-    return corpus_pages.corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
-
-
 @contextlib.asynccontextmanager
 async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
     """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
     if not work:
         yield
         return
-    meter, key = WorkMeter(work, reading), key + corpus_pages.PROGRESS
+    meter, key = WorkMeter(work, reading), key + PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:
@@ -113,66 +126,58 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
                 await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)
 
 
-def answer_markdown(answer: Answer, kept: KeptReport) -> str:
-    """Return the page; all that documents, models or people wrote stands there as text."""
-    made = calls_in_words(answer.usage) + kept_in_words(answer)
-    cited, verdict = list(_citations(answer.citations)), as_markdown(verdict_of(answer))
-    unread = answer.status is AnswerStatus.EVIDENCE
-    parts = [
-        f"# {as_markdown(answer.question)}",
-        paragraphs(words_of(answer)),
-        *([*cited, verdict] if unread else [verdict, *(["## Evidence", *cited] if cited else [])]),
-        *_way(answer),
-        *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
-        *(f"> {as_markdown(note)}" for note in answer.notes),
-        f"Corpus {as_markdown(answer.corpus)}, snapshot {answer.snapshot}; {as_markdown(made)}. "
-        f"{corpus_pages.report_link(answer) or 'The report'}, with the cited pages, is in {as_markdown(str(kept.path))}; "
-        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again.",
-    ]
-    return "\n\n".join(parts) + "\n"
+def service_address() -> str:
+    """Return where the query service shows its pages to any browser, "" where its address is not known, or it wants a token."""
+    named = host_and_port(os.environ.get("FLOWREADER_ASK_ADDRESS", ""))
+    return f"http://{address_of(*named)}" if named and named[0] and not os.environ.get("FLOWREADER_ASK_TOKEN") else ""
 
 
-def _way(answer: Answer) -> list[str]:
-    steps = [f"- {as_markdown(line)}" for line in way_lines(answer.trace)]
-    return ["## How it came to the evidence", "\n".join(steps)] if steps else []
-
-
-def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
-    for number, citation in enumerate(citations, 1):
-        yield f"**[{number}]** {as_markdown(place_of(citation))}\n\n> {as_markdown(shortened(citation.quote, QUOTE_SHOWN))}"
-
-
-def _picture(graph: str) -> str:
-    return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
+def answer_page(answer: Answer, report: Path) -> str:
+    with open_for_reading(corpus_location(answer.corpus)) as snapshot:
+        view = view_answer(answer, snapshot)
+    return draw(MARKDOWN, "answer_page.j2", answer=view, report=report, service=service_address())
 
 
 async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
     """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
-    kept, lineage = await asyncio.to_thread(keep_report, answer), ""
-    with failures_logged("its lineage"):
-        lineage = await asyncio.to_thread(answer_lineage, answer)
-    page = with_lineage(answer_markdown(answer, kept), await corpus_pages.corpus_link(answer.corpus), lineage)
-    await corpus_pages.leave_page(corpus_pages.answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
+    report = await asyncio.to_thread(keep_report, answer)
+    page = await asyncio.to_thread(answer_page, answer, report)
+    await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
-    """Leave the page of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
-    run_id, lineage, now = UUID(str(run_at_work.id)), "", None
-    with failures_logged("its lineage"):
-        lineage, now = await asyncio.to_thread(lineage_and_corpus, request.corpus, str(run_id))
+    """Leave the page of the ingest at work, and that of its corpus; log what cannot be kept."""
+    run, words = str(run_at_work.id), cast(Any, MARKDOWN.get_template("ingest_words.j2").module)
     with failures_logged("the page of this ingest"):
-        page = with_lineage(report_markdown(report), await corpus_pages.corpus_link(request.corpus), lineage)
-        await corpus_pages.leave_page(reading_key(request), page, done_in_words(report), of_flow=run_id)
+        page = draw(MARKDOWN, "ingest_page.j2", report=report, run=run)
+        await leave_page(reading_key(request), page, str(words.counts(report)), of_flow=UUID(run))
     with failures_logged("the page of the corpus"):
-        await corpus_pages.renew_corpus_page(request.corpus, now)
+        await leave_corpus_page(request.corpus)
 
 
-def lineage_and_corpus(corpus: str, run_id: str) -> tuple[str, corpus_pages.CorpusNow]:
-    """Return the lineage of an ingest and what its corpus holds now, both from one snapshot."""
-    with open_for_reading(corpus_location(corpus)) as snapshot, opened_sources(snapshot) as sources:
-        return run_page(sources, run_walk(sources, run_id)), corpus_pages.CorpusNow.of(snapshot)
+async def leave_page(key: str, data: str, description: str, *, of_flow: UUID | None) -> None:
+    made = ArtifactCreate(key=key, type="markdown", description=description, data=data, flow_run_id=of_flow)
+    async with get_client() as client:
+        await client.create_artifact(made)
 
 
-def with_lineage(page: str, corpus: str, lineage: str) -> str:
-    """Return a page that ends with the link to its corpus and with how all of it came to be."""
-    return f"{page}\n{corpus}\n\n# How it came to be\n\n{lineage}"
+async def leave_corpus_page(corpus: str) -> None:
+    """Leave the page where it is not there as it should be; of no run, so that it outlives those that the server forgets."""
+    key = corpus_key("corpus", corpus)
+    wanted = ArtifactCollectionFilter(key=ArtifactCollectionFilterKey(any_=[key]))
+    async with get_client() as client:
+        form = await form_of_questions(client, corpus)
+        page = draw(MARKDOWN, "corpus_page.j2", corpus=corpus, form=form, service=service_address())
+        if any(kept.data == page for kept in await client.read_latest_artifacts(artifact_filter=wanted)):
+            return
+    await leave_page(key, page, f"Start here: where {as_markdown(corpus)} is shown, and how to ask it", of_flow=None)
+
+
+async def form_of_questions(client: PrefectClient, corpus: str) -> str:
+    """Return where the UI has the form of a question to the corpus, "" where none is deployed."""
+    try:
+        deployment = (await client.read_deployment_by_name(FORM)).id
+    except ObjectNotFound:
+        return ""
+    filled_in = quote(json.dumps({"request": {"questions": [""], "corpus": corpus}}))
+    return f"/deployments/deployment/{deployment}/run?parameters={filled_in}"

@@ -29,6 +29,7 @@ from tasks.lineage.at_work import ingests_at_work, utc_moment
 from tasks.settings.environment import settings_file
 from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView, RefusedError, view_error
+from tasks.views.ingests import IngestView
 
 KEPT = 100
 """So many ingests are remembered, and so many may be unfinished."""
@@ -68,15 +69,14 @@ class Ingest:
     def ended(self) -> bool:
         return self.state not in (State.WAITING, State.AT_WORK)
 
-    def look(self) -> dict[str, Any]:
-        """Return the record as JSON; what is at work is looked at in the lineage of its run, which takes a moment."""
+    def look(self) -> IngestView:
+        """Return the record as it is shown; what is at work is looked at in the lineage of its run, which takes a moment."""
         if self.state is State.AT_WORK:
             for run in ingests_at_work(corpus_location(self.corpus)):
                 if set(run.paths) == set(self.together):
                     self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
-        shown = ("id", "corpus", "paths", "began", "state", "run_id", "done", "failed", "documents", "result")
-        error = self.error.model_dump() if self.error else None
-        return from_root({name: getattr(self, name) for name in shown} | {"error": error}, self.together or self.paths)
+        shown = {name: getattr(self, name) for name in IngestView.model_fields} | {"error": self.error and self.error.model_dump()}
+        return IngestView.model_validate(from_root(shown, self.together or self.paths))
 
 
 @dataclass

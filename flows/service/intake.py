@@ -26,7 +26,6 @@ from flows.ask_deployed import (
     still_shown,
     with_own_files,
 )
-from flows.prefect_runs.corpus_pages import renew_corpus_page
 from flows.prefect_runs.labels import first_of
 from flows.service.runs_here import RunsHere, in_short, state_after
 from flows.service.search import Found, search
@@ -236,11 +235,10 @@ class Intake:
             self._leave(asked)
 
     async def make_pages(self) -> None:
-        """Make the pages of what was answered, one request after another, when no question waits; then those of their corpora."""
+        """Make the pages of what was answered, one request after another, when no question waits."""
         while True:
             await self.answered.wait()
             await self._idle()
-            corpora = {of.corpus for of in self.unmade}
             for _request in range(len(self.unmade)):
                 try:
                     await asyncio.shield(self.runs.begin(self._make_pages(self.unmade[0])))
@@ -248,9 +246,6 @@ class Intake:
                     # What the end of the service cut off is counted there.
                     if not self.runs.ending:
                         self.unmade.popleft()
-            for corpus in corpora:
-                # Where that fails, the next answers renew it.
-                self.runs.begin(renew_corpus_page(corpus))
             if not self.unmade:
                 self.answered.clear()
 

@@ -12,8 +12,9 @@ from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning import owners
 from storage.cleaning.garbage import KEEP_SECONDS, Garbage, collect
 from storage.cleaning.snapshots import without_readers
-from storage.corpus.snapshot import Snapshot, UnknownDocumentError, open_for_reading, unknown_corpus
+from storage.corpus.snapshot import Snapshot, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
+from storage.errors import UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
 from storage.lock import locked
 from storage.object_address import is_address
@@ -110,7 +111,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     those words at once, and again, for those that were being given, when the last reader is gone. What models replied about it, and
     to questions of this corpus, is forgotten with them, and so is what evaluations asked it. Our copy of what lies in an object
     store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
-    Raises UnknownDocumentError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
+    Raises UnknownError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
         document, embedder = _asked_for(snapshot, asked, now=now), snapshot.embedder
@@ -137,7 +138,7 @@ def _asked_for(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
     """Return the document with this file name or an id that begins so; with `now` also one of which a removal left something."""
     try:
         record = snapshot.find(asked, exact=True)
-    except UnknownDocumentError:
+    except UnknownError:
         prefix = asked if ID_PREFIX.fullmatch(asked) else None
         for document, paths in noted_removals(snapshot.location).paths.items() if now else ():
             if storable(asked) in _names(paths) or (prefix and document.startswith(prefix)):

@@ -17,7 +17,7 @@ from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import PIN_ATTEMPTS, Current, CurrentDamagedError, how_to_mend, parse_current, pin, snapshot_path
 from storage.catalog.in_use import corpora_in
-from storage.errors import AmbiguousError, ExpectedError
+from storage.errors import AmbiguousError, UnknownError
 from storage.graph.filters import Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.lock import is_still_there
@@ -44,18 +44,15 @@ if TYPE_CHECKING:
     from storage.graph.view import GraphView
     from storage.records.answers import Answer
 
+BY_ID = "name it by 8 or more digits of its id or by "
 KEPT_OUTLINES = 512
 """Documents whose sections are kept for the next question: some 25 each, of half a kilobyte."""
 CORPORA_NAMED, DOCUMENTS_NAMED = 5, 10
 """Corpora, and documents, that an error names, at most."""
 
 
-class UnknownCorpusError(ExpectedError, LookupError):
+class UnknownCorpusError(UnknownError):
     """A corpus that was never made."""
-
-
-class UnknownDocumentError(ExpectedError, LookupError):
-    """A name or an id that no document has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +140,7 @@ class Snapshot:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
 
         Where none is, and a part of a name need not be `exact`, it is that whose name alone holds it, in any case.
-        Raise UnknownDocumentError where none is, AmbiguousError, naming them all, where several are.
+        Raise UnknownError where none is, AmbiguousError, naming them all, where several are.
         """
         prefix, part = asked if ID_PREFIX.fullmatch(asked) else None, asked.casefold().strip()
         names = {record: [path.rsplit("/", 1)[-1] for path in record.paths] for record in self.documents()}
@@ -153,12 +150,11 @@ class Snapshot:
         if not found:
             known = nearest(asked, [name for own in names.values() for name in own])
             by_name = "its exact file name" if exact else "its file name, or a part that no other has"
-            name_it = f"name it by 8 or more digits of its id or by {by_name}"
-            raise UnknownDocumentError(
+            raise UnknownError(
                 f"no document {asked!r} in corpus {self.location.name!r}{known}",
                 asked,
-                f"{name_it}, `flowreader documents list` shows both",
-                over_http=f"{name_it}, GET /api/v1/corpora/{self.location.name}/documents shows both",
+                f"{BY_ID}{by_name}, `flowreader documents list` shows both",
+                over_http=f"{BY_ID}{by_name}, GET /api/v1/corpora/{self.location.name}/documents shows both",
             )
         if len(found) > 1:
             several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
@@ -230,21 +226,18 @@ class Snapshot:
         modalities = self._tally(
             "SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id
         )
-        kinds = self._tally("SELECT kind, sum(count) FROM edge_counts WHERE ? IN (source_document, '') GROUP BY ALL", document_id)
         sums = self._tally(
-            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS rows FROM documents WHERE ? IN (id, '')) "
-            "ON pages, rows",
+            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS table_rows, (SELECT sum(count)::BIGINT "
+            "FROM edge_counts WHERE $1 IN (source_document, '')) AS edges FROM documents WHERE $1 IN (id, '')) ON COLUMNS(*)",
             document_id,
         )
         return Counts(
             documents=sum(states.values()),
-            pages=sums.get("pages", 0),
             nodes=sum(modalities.values()),
             tables=modalities.get(Modality.TABLE, 0),
             figures=modalities.get(Modality.FIGURE, 0),
-            table_rows=sums.get("rows", 0),
-            edges=sum(kinds.values()),
             states={state: states[state] for state in DocumentState if state in states},
+            **sums,
         )
 
     def _tally(self, query: str, document_id: str | None) -> dict[str, int]:

@@ -150,7 +150,7 @@ def question_of_line(line: str) -> str:
 def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     """Return what the question is limited to, with every document by its id.
 
-    Raise UnknownDocumentError, AmbiguousError, or QuestionError where nothing in the corpus can be asked, or not by
+    Raise UnknownError, AmbiguousError, or QuestionError where nothing in the corpus can be asked, or not by
     this preset.
     """
     if snapshot.embedder.texts != method_of(request.preset).reading.embedding.text:

@@ -9,7 +9,7 @@ from storage.corpus.writer import CorpusWriter
 from storage.records.documents import DocumentState
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import as_markdown, displayed, table_row
+from storage.text import displayed
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
@@ -26,7 +26,7 @@ class Failure(BaseModel):
     reason: str
 
 
-VANISHED_SHOWN = FAILURES_SHOWN = 50
+VANISHED_SHOWN = 50
 
 
 class IngestReport(BaseModel):
@@ -88,42 +88,4 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
         calls_remembered=sum(call["outcome"] == Outcome.CACHED for call in calls),
         tokens=sum(call["input_tokens"] + call["output_tokens"] for call in calls),
         cost=sum(call["cost"] for call in calls),
-    )
-
-
-def report_markdown(report: IngestReport) -> str:
-    lines = [
-        f"# Corpus {as_markdown(report.corpus)}, snapshot {report.snapshot}",
-        "",
-        f"{done_in_words(report)}. {asked(report)}.",
-        "",
-        "| step | seconds, all documents together |",
-        "|---|---|",
-        *(f"| {name} | {seconds} |" for name, seconds in report.step_seconds.items()),
-    ]
-    if report.failures:
-        lines += ["", "| not ready | state | reason |", "|---|---|---|"]
-        shown, left = report.failures[:FAILURES_SHOWN], report.failures[FAILURES_SHOWN:]
-        lines += [table_row((failure.name, failure.state, failure.reason)) for failure in shown]
-        lines += ["", f"and {len(left):,} more"] if left else []
-    lines += ["", *(f"- {as_markdown(gone)}" for gone in report.vanished)] if report.vanished else []
-    lines += ["", *(f"- mended at start: {as_markdown(message)}" for message in report.mended)] if report.mended else []
-    return "\n".join(lines) + "\n"
-
-
-def done_in_words(report: IngestReport) -> str:
-    counted = sum(failure.state != AS_BEFORE for failure in report.failures)
-    failed = f", {counted:,} not ready" if counted else ""
-    return (
-        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
-        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped{failed}"
-    )
-
-
-def asked(report: IngestReport) -> str:
-    if not report.calls + report.calls_remembered:
-        return "No model was called: no tokens, no cost"
-    return (
-        f"{report.calls:,} calls of the model and {report.calls_remembered:,} remembered: {report.tokens:,} tokens, "
-        f"cost {report.cost:.2f}"
     )

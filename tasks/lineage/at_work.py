@@ -13,10 +13,10 @@ from storage.object_address import is_address
 from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import displayed, listed
+from storage.text import displayed, listed, minute
 from tasks.ingest.request import ReadingRequest, recorded
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
-from tasks.lineage.runs import KILLED, RunHistory, history_of, when
+from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
 
 LAST_STEP = "evolve"
@@ -46,7 +46,7 @@ class OpenRun:
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"
         now = "was killed" if self.killed else "is at work"
-        return f"the {self.kind.words}{of} that began at {when(self.began)} {now}{done}{remedy}"
+        return f"the {self.kind.words}{of} that began at {minute(self.began)} UTC {now}{done}{remedy}"
 
     @property
     def goes_on(self) -> bool:

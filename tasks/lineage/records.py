@@ -1,11 +1,10 @@
 """The records of lineage: how an answer, a document or a run came to be, and what became of it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from storage.records.answers import Answer, NamedDocument, PagePlace
+from storage.records.answers import NamedDocument, PagePlace
 from storage.records.documents import Box
 from storage.records.steps import StepRecord
 
@@ -144,59 +143,8 @@ class PathPlaces:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerWalk:
-    """From an answer back to the bytes. `published` is the snapshot that readers see now, the answer's may be an earlier one.
-
-    The answer calls documents as they may be called now. `read_by` has the pages that it cites or that were read for it.
-    """
-
-    answer: Answer
-    published: int
-    run: RunHead
-    steps: tuple[StepRecord, ...]
-    calls: tuple[CallRecord, ...]
-    paths: tuple[PathPlaces, ...]
-    read_by: tuple[PagesRead, ...]
-    documents: tuple[DocumentHistory, ...]
-    damaged: tuple[Damage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentWalk:
-    """From a document to the runs that read it and to every answer that used it or an earlier content of its file.
-
-    Each of the `answers` has the `document_id`, the `cited_pages` and the `read_pages`, which were read for it.
-    """
-
-    corpus: str
-    document: DocumentHistory
-    earlier: tuple[DocumentHistory, ...]
-    answers: tuple[Row, ...]
-    damaged: tuple[Damage, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentInRun:
     """A document that a run had to do with; what is not published has no name here."""
 
     document: NamedDocument
     published: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RunWalk:
-    """From a run to all that it did. `documents` are those that it read, or that its answers used; `failed` the steps that did."""
-
-    corpus: str
-    run: RunHead
-    parameters: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    steps: tuple[Row, ...]
-    failed: tuple[StepRecord, ...]
-    calls: tuple[Row, ...]
-    documents: tuple[DocumentInRun, ...]
-    answers: tuple[Row, ...]
-    damaged: tuple[Damage, ...]
-
-
-Walk = AnswerWalk | DocumentWalk | RunWalk

@@ -11,15 +11,25 @@ from storage.codec import adapter
 from storage.records.steps import StepRecord
 from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import RunEntries
-from storage.text import minute
 from tasks.lineage.records import CallRecord, Damage, Row, RunHead, RunKind
 from tasks.prompts.prompt import prompt_files
+from tasks.settings.ask import AllSettings, AskSettings
+from tasks.settings.base import Settings, dotted
+from tasks.settings.ingest import IngestSettings
 from tasks.watching.json_log import step_outcome
 
 T = TypeVar("T")
 
 STILL_GOING, KILLED = "still going", "killed"
 """Said of a run whose file has no last line: a living process writes it, or none does."""
+
+
+DEFAULTS: Mapping[RunKind, type[Settings]] = {
+    RunKind.ASK: AskSettings,
+    RunKind.INGEST: IngestSettings,
+    RunKind.EVOLVE: IngestSettings,
+    RunKind.EVALUATE: AllSettings,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +88,6 @@ def history_of(run: RunEntries) -> RunHistory:
     return RunHistory(head, parameters, begin.get("settings", {}), steps, calls, damage, plan.get("documents"))
 
 
-def when(moment: str) -> str:
-    """Return an ISO 8601 time in UTC, to the minute."""
-    return f"{minute(moment)} UTC"
-
-
 def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:
     if run_id.startswith(ASKING):
         return RunKind.ASK
@@ -123,6 +128,12 @@ def sum_of_calls(calls: Iterable[CallRecord]) -> tuple[Row, ...]:
         | {name: round(sum(getattr(call, name) for call in group), 9) for name in summed}
         for named, group in _grouped(calls, ("purpose", "model", "prompt", "prompt_hash"))
     )
+
+
+def changed_settings(kind: RunKind, settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings that differ from the defaults of this FlowReader, each as `name = value`."""
+    usual = dict(dotted(DEFAULTS[kind]().model_dump(mode="json"))) if kind in DEFAULTS else {}
+    return [f"{name} = {value}" for name, value in dotted(settings) if usual.get(name) != value]
 
 
 def _grouped(records: Iterable[T], names: Sequence[str]) -> list[tuple[Row, list[T]]]:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from storage.records.answers import Answer, AnswerStatus, Citation, Usage
-from storage.text import minute
+from storage.records.answers import Answer, AnswerStatus
 from tasks.algorithms.flow.refinement import gate
 from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
@@ -35,35 +34,6 @@ def was_withheld(answer: Answer) -> bool:
     if answer.status is AnswerStatus.EVIDENCE and not answer.is_unproven:
         return not any(citation.quote for citation in answer.citations)
     return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
-
-
-def verdict_of(answer: Answer) -> str:
-    """Return "answered in part: " and the reason, where it still has one."""
-    return ": ".join(filter(None, (STATUS_WORDS[answer.status], answer.why)))
-
-
-def place_of(citation: Citation) -> str:
-    """Return "report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, Revenue > 2024", without what it does not have."""
-    known = "" if citation.probability is None else f", probability {citation.probability:.2f}"
-    box = f", box {' '.join(f'{edge:.2f}' for edge in citation.box)}" if citation.box else ""
-    section = f", {' > '.join(citation.section)}" if citation.section else ""
-    return f"{citation.document.name}, page {citation.page}{known}{box}{section}"
-
-
-def calls_in_words(usage: Usage) -> str:
-    """Return "12 model calls (of 48 at most, 3 more from the cache), 4,100 + 350 tokens, $0.02"; of rules the calls alone."""
-    calls = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
-    if not usage.most_calls:
-        return calls
-    cached = f", {usage.cached} more from the cache" if usage.cached else ""
-    money = f", {money_in_words(usage.cost)}" if usage.cost else ""
-    return f"{calls} (of {usage.most_calls} at most{cached}), {usage.input_tokens:,} + {usage.output_tokens:,} tokens{money}"
-
-
-def kept_in_words(answer: Answer) -> str:
-    """Return what stands behind the calls of an answer that was kept: since when; nothing of one that was made now."""
-    moment = minute(answer.asked)
-    return f"; kept from {moment} UTC, when the same was asked (--fresh asks anew)" if answer.cached else ""
 
 
 def money_in_words(cost: float) -> str:

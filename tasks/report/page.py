@@ -2,11 +2,9 @@
 
 import base64
 import hashlib
-from typing import Any
 
 from markupsafe import Markup
 
-from storage.records.answers import Answer
 from tasks.report.evidence import ReportEvidence
 from tasks.report.graph import draw_paths
 from tasks.report.sheets import box_rules
@@ -33,15 +31,3 @@ def link_rules(citations: int) -> str:
         f"main:has([data-citations~='{number}']:hover) #citation-{number}{{background:var(--card)}}"
         for number in range(1, citations + 1)
     )
-
-
-ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
-"""The picture stands on no page: its ground and its letters are its own."""
-
-
-def draw_picture(answer: Answer, evidence: ReportEvidence) -> str:
-    """Return the graph of the strongest paths as an SVG file's text, "" where none was walked, or the trace says more."""
-    drawing = draw_paths(answer, evidence)
-    style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
-    picture: Any = HTML.get_template("graph.html").make_module({"evidence": evidence})
-    return str(picture.draw(drawing, style)) if drawing else ""

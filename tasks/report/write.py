@@ -10,7 +10,7 @@ from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer, Citation, PagePlace, RankedPage
 from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
-from tasks.report.page import draw_picture, show_page
+from tasks.report.page import show_page
 from tasks.views.answers import view_answer
 
 ANOTHER_FILE = "name another file"
@@ -18,11 +18,10 @@ ANOTHER_FILE = "name another file"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The page, in words what could not be shown on it, and its evidence graph as an SVG of its own, "" where there is none."""
+    """The page, and in words what could not be shown on it."""
 
     html: str
     left_out: tuple[str, ...]
-    graph: str
 
 
 def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Report:
@@ -33,7 +32,7 @@ def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) 
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
     evidence = gather_evidence(answer, snapshot, artifacts)
-    return Report(show_page(view_answer(answer, snapshot), evidence), evidence.left_out, draw_picture(answer, evidence))
+    return Report(show_page(view_answer(answer, snapshot), evidence), evidence.left_out)
 
 
 def report_of(answer_id: str, corpus: str) -> str:
@@ -79,16 +78,8 @@ def check_target(path: Path) -> None:
         raise NotWritableError(f"report {str(path)!r} would replace something that is no plain file", path, ANOTHER_FILE)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptReport:
-    """Where the report of an answer lies, and its evidence graph as an SVG, "" where there is none."""
-
-    path: Path
-    graph: str
-
-
-def keep_report(answer: Answer) -> KeptReport:
-    """Write the answer's report into the folder of reports; raise as `write_report` does.
+def keep_report(answer: Answer) -> Path:
+    """Write the answer's report into the folder of reports and return where; raise as `write_report` does.
 
     Its last line names the documents by their ids, so that `forget_reports` finds it.
     """
@@ -99,4 +90,4 @@ def keep_report(answer: Answer) -> KeptReport:
     places: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages, *answer.evidence_pages]
     shown = {place.document.id for place in places}
     write_page(replace(report, html=f"{report.html}\n<!-- {' '.join(sorted(shown))} -->\n"), path)
-    return KeptReport(path, report.graph)
+    return path

@@ -1,6 +1,6 @@
 """What is read of a question: chains of nodes, however they were found; and the way of a reader that finds its own."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from storage.artifacts import hash_bytes
@@ -75,14 +75,6 @@ class Way:
     def last(self) -> int:
         """The number of the last step, 0 where there is none."""
         return len(self.steps)
-
-
-def way_lines(trace: Iterable[TraceStep]) -> Iterator[str]:
-    """Yield each step in words: what it did, after which others, what it looked for and what it found."""
-    for step in trace:
-        after = f" (needs {', '.join(map(str, step.needs))})" if step.needs else ""
-        words = f"{step.asked}: {step.found}" if step.asked or step.found else "of a removed document"
-        yield f"{step.number}. {step.kind.value}{after}: {words}"
 
 
 def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from storage.text import as_markdown, counted, escaped, minute, number_list, page_list, paragraphs, shortened
+from storage.text import as_markdown, counted, escaped, listed, minute, number_list, page_list, paragraphs, shortened
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "html" / "style.css"
@@ -22,6 +22,12 @@ LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNO
 HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Signs that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
 CITATION = re.compile(r"\[([0-9]{1,4})\]")
+FILTERS: dict[str, Callable[..., object]] = {
+    **{each.__name__: each for each in (counted, listed, minute, number_list, page_list, shortened)},
+    "number": lambda value, form: Markup(format(value, form)),
+    "paragraphs": lambda text: Markup(paragraphs(text)),
+    "split_at_numbers": CITATION.split,
+}
 
 
 def language(folder: str, escape: Callable[[str], str], *first: Path) -> Environment:
@@ -40,9 +46,7 @@ def language(folder: str, escape: Callable[[str], str], *first: Path) -> Environ
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"counted": counted, "minute": minute, "page_list": page_list, "shortened": shortened}
-    made.filters |= {"number_list": number_list, "split_at_numbers": CITATION.split}
-    made.filters |= {"number": lambda value, form: Markup(format(value, form)), "paragraphs": lambda text: Markup(paragraphs(text))}
+    made.filters |= FILTERS
     return made
 
 

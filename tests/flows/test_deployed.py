@@ -35,7 +35,7 @@ def test_a_graph_is_made_anew_by_the_same_steps_and_no_file_is_read(deployed):
     }
     done = deployed["evolve"]["returned"]
     assert " read=1, " in done and " steps_remembered=3, " in done, "parse, read-words and embed"
-    assert deployed["evolve page"][2].startswith("1 documents read (1 pages, ")
+    assert deployed["evolve page"][2].startswith("1 document read (1 page, ")
     assert deployed["evolve nothing"]["state"] == "Failed" and "tidse" in deployed["evolve nothing"]["message"]
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from flows.frames import ANSWERS, CELLS, CITATIONS, DOCUMENTS, Corpus
-from storage.corpus.snapshot import UnknownDocumentError
+from storage.errors import UnknownError
 from storage.records.documents import NodeKind
 from tasks.asking.request import QuestionError
 from tests.asking_worlds import WEIGHT, Passage, written
@@ -61,7 +61,7 @@ def test_the_cells_of_a_table_make_the_table_again(small):
     (number,) = cells.filter(pl.col("value").str.contains("1,850"))["table"].unique()
     table = cells.filter(pl.col("table") == number).pivot(on="column", index="row", values="value")
     assert table.height > 1 and table.width > 2 and any("1,850" in str(row) for row in table.rows())
-    with pytest.raises(UnknownDocumentError, match=r"no document 'handbook.docx'"):
+    with pytest.raises(UnknownError, match=r"no document 'handbook.docx'"):
         small.tables("handbook.docx")
 
 

@@ -107,5 +107,5 @@ def test_an_estimate_says_what_it_fetches_before_and_the_ingest_fetches_none_of_
     estimate = flowreader("ingest", store.address("in/"), "--estimate", home=home, check=0)
     size = len(page("The tide turns.")) / 1e6
     assert f"fetching 1 object ({size:.1f} MB) from {store.address('in/')} to look into them; the ingest" in estimate.stderr
-    assert "1 documents to read (1 pages" in estimate.stdout and store.fetched == ["in/tides.html"]
+    assert "1 document to read (1 page" in estimate.stdout and store.fetched == ["in/tides.html"]
     assert found(store.address("in/")).skipped == () and store.fetched == ["in/tides.html"]

@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.text import as_markdown, paragraphs, table_row
+from storage.text import as_markdown, paragraphs
 
 
 def unescaped(markdown):
@@ -25,6 +25,5 @@ def test_no_sign_keeps_its_meaning_and_every_word_is_seen(text):
     )
 
 
-def test_paragraphs_and_lines_are_kept_and_cells_stay_in_their_row():
+def test_paragraphs_and_lines_are_kept():
     assert paragraphs("one\ntwo\n\n\nthree *four*") == "one\\\ntwo\n\nthree \\*four\\*"
-    assert table_row(("a|b", "c\nd")) == "| a\\|b | c d |"

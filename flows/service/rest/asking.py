@@ -9,7 +9,6 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
-from flows.display.lineage_tables import walk_json
 from flows.service.news import News
 from flows.service.paths import from_root, roots_of
 from flows.service.received import JSON, checked, received, while_here
@@ -21,9 +20,9 @@ from storage.locations import corpus_location
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import QUESTION_BOUNDS, AskRequest
 from tasks.events import DraftGrown
-from tasks.lineage.walk import walk
 from tasks.report.write import report_of
 from tasks.views.answers import AnswersView, AnswerView, view_answer, view_answers
+from tasks.views.runs import AnswerLineageView, lineage_json, view_lineage
 
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
@@ -90,12 +89,12 @@ def report(corpus: Corpus, answer: AnswerNamed) -> Response:
     return HTMLResponse(report_of(answer, corpus))
 
 
-@router.get("/corpora/{corpus}/answers/{answer}/lineage")
-def lineage(corpus: Corpus, answer: AnswerNamed) -> dict[str, Any]:
+@router.get("/corpora/{corpus}/answers/{answer}/lineage", responses={200: {"model": AnswerLineageView}})
+def lineage(corpus: Corpus, answer: AnswerNamed) -> Response:
     """Tell how an answer came about: its run, steps, calls of models, and the documents it was read from."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        found = snapshot.answer(answer)
-        return from_root(walk_json(walk(snapshot, found.answer_id)), roots_of(snapshot.documents()))
+        found = lineage_json(view_lineage(snapshot, snapshot.answer(answer).answer_id))
+        return JSONResponse(from_root(found, roots_of(snapshot.documents())))
 
 
 @router.get("/metrics", response_class=Response, responses=of_kind("text/plain", "for Prometheus"))

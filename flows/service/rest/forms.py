@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from tasks.views.documents import DocumentView
 from tasks.views.errors import ErrorView
@@ -19,24 +19,6 @@ class Documents(BaseModel):
     corpus: str
     documents: list[DocumentView]
     next_cursor: int | None
-
-
-class IngestShown(BaseModel):
-    id: str
-    corpus: str
-    paths: tuple[str, ...]
-    began: str
-    state: str = Field(description="waiting, at work, done, failed or stopped")
-    run_id: str | None = Field(description="of its run in Prefect and in the lineage, while it is at work and after")
-    done: int
-    failed: int
-    documents: int | None = Field(description="how many it is about; null while they are counted")
-    result: dict[str, Any] | None
-    error: ErrorView | None
-
-
-class IngestsShown(BaseModel):
-    ingests: list[IngestShown]
 
 
 Corpus = Annotated[str, Path(examples=["default"])]

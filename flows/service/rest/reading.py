@@ -1,8 +1,7 @@
 """What is read in: uploads, files of the service's machine, and how far their ingests came."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
@@ -10,13 +9,14 @@ from starlette.requests import ClientDisconnect
 
 from flows.service.ingests import Ingest, Ingests
 from flows.service.received import JSON, checked, received
-from flows.service.rest.forms import Corpus, IngestShown, IngestsShown
+from flows.service.rest.forms import Corpus
 from flows.service.uploads import keep_upload
 from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.object_address import checked_source, is_address
 from storage.text import displayed
 from tasks.views.errors import RefusedError
+from tasks.views.ingests import IngestsView, IngestView
 
 MOST_PATHS = 100
 FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
@@ -31,13 +31,8 @@ class PathsGiven(BaseModel):
     paths: list[FullPath] = Field(min_length=1, max_length=MOST_PATHS)
 
 
-@router.put(
-    "/corpora/{corpus}/uploads/{name}",
-    status_code=202,
-    openapi_extra=FILE,
-    response_model=IngestShown,
-)
-async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])]) -> Mapping[str, Any]:
+@router.put("/corpora/{corpus}/uploads/{name}", status_code=202, openapi_extra=FILE)
+async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])]) -> IngestView:
     """Keep a file, sent as it is, and have it read into the corpus; the reply is the ingest to watch."""
     ingests: Ingests = request.app.state.ingests
     size, kept, began = request.headers.get("Content-Length", ""), "", None
@@ -54,20 +49,19 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
             await ingests.tidy(Ingest(corpus, (kept,), uploaded=True))
 
 
-@router.get("/corpora/{corpus}/ingests", response_model=IngestsShown)
-async def ingests(request: Request, corpus: Corpus) -> dict[str, Any]:
+@router.get("/corpora/{corpus}/ingests")
+async def ingests(request: Request, corpus: Corpus) -> IngestsView:
     """List what this service was given to read into the corpus since it began, the newest first."""
     found = request.app.state.ingests.of(corpus_location(corpus).name)
-    return {"ingests": await asyncio.to_thread(lambda: [each.look() for each in found])}
+    return IngestsView(ingests=await asyncio.to_thread(lambda: [each.look() for each in found]))
 
 
 @router.post(
     "/corpora/{corpus}/ingests",
     status_code=202,
-    response_model=IngestShown,
     openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": PathsGiven.model_json_schema()}}}},
 )
-async def begin(request: Request, corpus: Corpus) -> Mapping[str, Any]:
+async def begin(request: Request, corpus: Corpus) -> IngestView:
     """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
     if not request.app.state.has_token:
         what = "files of this machine are only read for who brings a token: another account here may read less than the service"
@@ -81,14 +75,14 @@ async def begin(request: Request, corpus: Corpus) -> Mapping[str, Any]:
     return await asyncio.to_thread(request.app.state.ingests.begin(corpus, given.paths).look)
 
 
-@router.get("/corpora/{corpus}/ingests/{ingest}", response_model=IngestShown)
-async def watch(request: Request, corpus: Corpus, ingest: str) -> Mapping[str, Any]:
+@router.get("/corpora/{corpus}/ingests/{ingest}")
+async def watch(request: Request, corpus: Corpus, ingest: str) -> IngestView:
     """Show how far an ingest came, and once it ended what came of it."""
     return await asyncio.to_thread(request.app.state.ingests.find(corpus, ingest).look)
 
 
-@router.delete("/corpora/{corpus}/ingests/{ingest}", response_model=IngestShown)
-async def cancel(request: Request, corpus: Corpus, ingest: str) -> Mapping[str, Any]:
+@router.delete("/corpora/{corpus}/ingests/{ingest}")
+async def cancel(request: Request, corpus: Corpus, ingest: str) -> IngestView:
     """Stop an ingest, and return when it has ended: what is finished stays."""
     found = request.app.state.ingests.find(corpus, ingest)
     await request.app.state.ingests.cancel(found)

@@ -5,19 +5,18 @@ import re
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
-from flows.display.lineage_tables import walk_lines
 from flows.service.paths import from_root, roots_of
 from flows.service.web.html import html
 from storage.artifacts import kept_artifacts
+from storage.codec import adapter
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.log import ASKING
-from tasks.lineage.records import AnswerWalk
-from tasks.lineage.walk import walk
 from tasks.report.evidence import gather_evidence
 from tasks.report.graph import draw_paths
 from tasks.report.write import report_of
 from tasks.views.answers import view_answer
+from tasks.views.runs import AnswerLineageView, lineage_context, lineage_json, view_lineage
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The id of a run that Prefect knows; a question that was answered without it has a run of another name."""
@@ -46,14 +45,8 @@ def lineage(answer_id: str, corpus: str = "default") -> Response:
     from prefect.settings import PREFECT_UI_URL
 
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        found = snapshot.answer(answer_id)
-        walked, roots = walk(snapshot, found.answer_id), roots_of(snapshot.documents())
-    run = walked.run.run_id.removeprefix(ASKING) if isinstance(walked, AnswerWalk) else ""
+        walked = lineage_json(view_lineage(snapshot, snapshot.answer(answer_id).answer_id))
+        found = adapter(AnswerLineageView).validate_python(from_root(walked, roots_of(snapshot.documents())))
+    run = found.run.run_id.removeprefix(ASKING)
     in_prefect = f"{PREFECT_UI_URL.value()}/runs/flow-run/{run}" if PREFECT_UI_URL.value() and OF_PREFECT.fullmatch(run) else ""
-    return html(
-        "lineage.html",
-        answer=found,
-        corpus=corpus,
-        lines=[line._replace(text=from_root(line.text, roots)) for line in walk_lines(walked)],
-        prefect=in_prefect,
-    )
+    return html("lineage.html", **lineage_context(found), prefect=in_prefect)

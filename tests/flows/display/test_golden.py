@@ -6,12 +6,9 @@
 import io
 import os
 from contextlib import redirect_stdout
-from datetime import UTC, datetime
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from uuid import UUID
 
 import pytest
 
@@ -20,13 +17,11 @@ from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.frames import Corpus
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import answer_key, corpus_key, corpus_markdown, corpus_now
 from flows.service.openai_protocol import completion_of
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from tasks.ingest.report import report_markdown
-from tasks.report.write import KeptReport
 from tasks.views.corpora import view_corpus
+from tasks.views.render import MARKDOWN, draw
 from tests.golden_cases import BADLY_DONE, CHECKUPS, CORPORA, DONE, ERRORS, FINDINGS, SKIPPED
 from tests.golden_faces import (
     API,
@@ -47,7 +42,7 @@ from tests.golden_faces import (
     tool,
     unless_same,
 )
-from tests.golden_worlds import BEGAN, MEASURED, MEASURED_AGAIN, MEASURED_BADLY, TRAPPED, golden_world
+from tests.golden_worlds import MEASURED, MEASURED_AGAIN, MEASURED_BADLY, TRAPPED, golden_world
 from tests.lineage_worlds import INGEST
 
 FOLDER = Path(__file__).parents[2] / "golden"
@@ -67,7 +62,7 @@ ANSWER = {
     "terminal": lambda name: command("answers", "show", name),
     "screen": lambda name: screen("answers", "show", name),
     "json": lambda name: told("answers", "show", name),
-    "markdown": lambda name: answer_pages.answer_markdown(kept(name), KeptReport(Path("/reports/a.html"), "<svg/>")),
+    "markdown": lambda name: answer_pages.answer_page(kept(name), Path("/reports/a.html")),
     "report": lambda name: html(door().get(f"/answers/{name}/report")),
     "page": lambda name: html(door().get(f"/answers/{name}")),
     "rest": lambda name: unless_same(pretty(door().get(f"{API}/answers/{name}").text), told("answers", "show", name)),
@@ -75,7 +70,6 @@ ANSWER = {
     "openai": lambda name: pretty(completion_of(kept(name), "default", 0, "http://here").whole()),
     "lineage_terminal": lambda name: command("lineage", name),
     "lineage_json": lambda name: told("lineage", name),
-    "lineage_markdown": lambda name: answer_pages.answer_lineage(kept(name)),
     "lineage_page": lambda name: html(door().get(f"/answers/{name}/lineage")),
 }
 WITH_LINEAGE = ("answered", "withheld", "hostile")
@@ -129,15 +123,15 @@ def ingest_terminal(_world):
 
 
 @face
-def corpus_markdowns(world):
-    page = SimpleNamespace(key="k", latest_id=UUID(int=1), flow_run_id=UUID(int=2), description="*3* documents read")
-    page.updated = datetime.fromtimestamp(BEGAN, UTC)
-    with_pages = {corpus_key("ingest", "default"): page, answer_key(world.answers["answered"]): page}
-    yield "corpus", corpus_markdown(corpus_now("default"), {}, "")
-    yield "corpus with pages", corpus_markdown(corpus_now("default"), with_pages, "/form")
-    yield "ingest", report_markdown(DONE)
-    yield "ingest by a model, with failures", report_markdown(BADLY_DONE)
-    yield "lineage of an ingest", answer_pages.ingest_lineage("default", INGEST)
+def prefect_pages(world):
+    run, service = INGEST, "http://127.0.0.1:4280"
+    yield "corpus", draw(MARKDOWN, "corpus_page.j2", corpus="default", form="", service="")
+    yield "corpus with a service", draw(MARKDOWN, "corpus_page.j2", corpus="default", form="/form", service=service)
+    yield "ingest", draw(MARKDOWN, "ingest_page.j2", report=DONE, run=run)
+    yield "ingest by a model, with failures", draw(MARKDOWN, "ingest_page.j2", report=BADLY_DONE, run=run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLOWREADER_ASK_ADDRESS", "127.0.0.1:4280")
+        yield "answer with a service", answer_pages.answer_page(kept(world.answers["answered"].answer_id), Path("/reports/a.html"))
 
 
 @face

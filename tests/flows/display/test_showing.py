@@ -48,14 +48,14 @@ def test_on_a_terminal_a_paragraph_breaks_between_words_and_stays_below_where_it
         output = Output(as_json=False)
         output.paragraph("one two three four five\nsix [b]seven", first="[1] ")
         output.paragraph("incomprehensibilities \x1b[31m 日本語の長い文章の長い文章")
-    assert lines[:3] == ["[1] one two three", "    four five", "[1] six [b]seven"]
+    assert lines[:3] == ["[1] one two three", "    four five", "    six [b]seven"]
     assert lines[3:] == ["incomprehensibilitie", "s \\x1b[31m", "日本語の長い文章の長", "い文章"]
 
 
 def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     Output(as_json=False).paragraph("one two three four five\n" + "six  " * 40, first="[1] ")
-    assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
+    assert capsys.readouterr().out == "[1] one two three four five\n    " + "six  " * 40 + "\n"
 
 
 def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():

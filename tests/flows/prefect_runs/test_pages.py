@@ -1,9 +1,6 @@
 """Every ingest and every answer leaves its pages in Prefect, and its run is found by what it is about."""
 
 import asyncio
-import base64
-import hashlib
-import json
 import logging
 import re
 import time
@@ -16,26 +13,16 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.states import Crashed
 
 from flows.prefect_runs import labels as run_labels
-from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.corpus_pages import (
-    DOCUMENTS_SHOWN,
-    PROGRESS,
-    WORDS_SHOWN,
-    CorpusNow,
-    answer_key,
-    corpus_key,
-    corpus_markdown,
-    report_link,
-)
+from flows.prefect_runs import pages as prefect_pages
 from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
-from flows.prefect_runs.pages import PICTURE_BYTES, answer_markdown
+from flows.prefect_runs.pages import PROGRESS, WORDS_SHOWN, answer_key, answer_page, corpus_key, service_address
 from storage.records.answers import AnswerStatus
-from storage.text import as_markdown
 from tasks.finding.plan import DocumentWork
-from tasks.report.write import KeptReport
 from tasks.settings.ingest import ReadingSettings
-from tests.program import flowreader
-from tests.storage import worlds
+from tasks.views.render import MARKDOWN, draw
+from tests.golden_cases import BADLY_DONE, DONE
+from tests.hostile import HOSTILE
+from tests.lineage_worlds import small_corpus
 from tests.storage.answer_worlds import answer
 
 
@@ -53,48 +40,33 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
     async def hangs(*_arguments, **_more):
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(answer_pages, "acreate_progress_artifact", made)
-    monkeypatch.setattr(answer_pages, "aupdate_progress_artifact", hangs)
+    monkeypatch.setattr(prefect_pages, "acreate_progress_artifact", made)
+    monkeypatch.setattr(prefect_pages, "aupdate_progress_artifact", hangs)
 
     async def stopped():
         work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
-        async with answer_pages.shown_in_prefect(work, ReadingSettings(), key="x"):
+        async with prefect_pages.shown_in_prefect(work, ReadingSettings(), key="x"):
             raise KeyError("why it ended")
 
     began = time.monotonic()
     with pytest.raises(KeyError, match="why it ended"):
         asyncio.run(stopped())
-    assert time.monotonic() - began < 2 * answer_pages.PATIENCE_SECONDS + 2
+    assert time.monotonic() - began < 2 * prefect_pages.PATIENCE_SECONDS + 2
 
 
-REPORT = worlds.graph("report")
-
-
-def test_a_page_ends_with_the_lineage_that_the_command_shows(deployed):
-    kind, page, _ = deployed["pages"]["ingest-tides"]
-    assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
-    tides = hashlib.sha256((deployed["home"] / "in" / "tides.html").read_bytes()).hexdigest()
-    assert f"sha256 {tides}" in page.partition("what was read\\, and how")[2]
+def test_pages_lead_to_the_commands_that_show_more(deployed):
+    kind, page, described = deployed["pages"]["ingest-tides"]
+    (run,) = re.findall("`flowreader lineage ([0-9a-f]{8}) --corpus tides`", page)
+    assert kind == "markdown" and described.startswith("1 document read (1 page, ") and "empty\\.pdf" in page and run
     answer_id = deployed["ask"]["returned"][1]["answer_id"]
     _, page, described = deployed["pages"][f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"]
-    told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
-    assert described == as_markdown(told["question"]) and told["documents"] and told["citations"]
-    assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
-    assert "[All of the corpus](/artifacts/" in page
+    assert page.startswith(f"# {described}\n") and f"`flowreader answers show {answer_id[:8]} --corpus small`" in page
 
 
-def test_the_page_of_a_corpus_leads_to_its_last_ingest_and_its_newest_answers_and_lists_its_documents(deployed):
+def test_the_page_of_a_corpus_leads_to_the_form_and_is_left_once(deployed):
     _, tides, described = deployed["pages"]["corpus-tides"]
-    assert described.startswith("Start here") and "UTC: 1 documents read" in tides and "Nothing was asked yet" in tides
-    # At once, not by the list of its versions.
-    assert "[counts, times and lineage](/artifacts/artifact/" in tides and "[its run](/runs/flow-run/" in tides
-    assert "2 documents: 1 ready, 1 failed; 1 pages" in tides
-    assert tides.index("| empty\\.pdf | failed |") < tides.index("| tides\\.html | ready |")
-    _, small, _ = deployed["pages"]["corpus-small"]
-    for given in deployed["ask"]["returned"]:
-        assert re.search(rf"\| {re.escape(as_markdown(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
-    assert "## Made anew" in deployed["index after evolve"][1] and "## Made anew" not in tides
-    assert "| removed |" in deployed["index after removal"] and "| removed |" not in small
+    assert described.startswith("Start here") and "[the form](/deployments/deployment/" in tides
+    assert deployed["pages of corpora"] == ["corpus-tides"], "evolve found it as it is"
 
 
 def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says_so(deployed):
@@ -105,55 +77,41 @@ def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says
     assert "secret" not in "".join(told["log"])
 
 
-KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
+@pytest.fixture
+def page_of(home):
+    small_corpus(home)
+    return lambda shown: answer_page(shown, Path("/home/reports/a.html"))
 
 
-GOLDEN = f"""\
-# How many\\?
-
-Evidence found\\, not read by a model\\:
-
-**[1]** report\\.pdf\\, page 2\\, box 0\\.10 0\\.20 0\\.90 0\\.33\\, heading of report
-
-> words of report
-
-evidence\\: two of nine
-
-![evidence graph](data:image/svg+xml;base64,{base64.b64encode(b"<svg/>").decode()})
-
-> extractive
-
-Corpus default, snapshot 3; 3 model calls. \
-The report, with the cited pages, is in \\/home\\/reports\\/a\\.html; \
-`flowreader answers show abababab --corpus default` shows the answer again.
-"""
+def test_an_answer_has_its_words_or_its_quotes_and_says_why_where_it_has_none(page_of):
+    found = replace(answer("report"), answer="", status=AnswerStatus.EVIDENCE)
+    assert "**[1]** report\\.pdf, page 2" in page_of(found) and ": words of report\n" in page_of(found)
+    silent = replace(answer(), answer="", status=AnswerStatus.NOT_FOUND)
+    assert "Nothing in these documents answers the question" in page_of(silent)
+    assert "document that was removed" in page_of(replace(answer("report"), answer=""))
 
 
-def test_the_evidence_its_citations_the_graph_and_the_report_are_there():
-    found = replace(answer("report"), answer_id="ab" * 32, answer="", status=AnswerStatus.EVIDENCE, why="two of nine")
-    assert answer_markdown(found, KEPT) == GOLDEN
-    assert answer_markdown(answer("report"), KEPT).startswith("# How many\\?\n\nwords of report\n\nanswered\\: why")
-    assert "## Evidence" in answer_markdown(answer("report"), KEPT)
+def test_markup_of_documents_and_people_is_text(page_of):
+    hostile = page_of(replace(answer("report"), answer=HOSTILE, question=HOSTILE, notes=("<b>n</b>",), why=HOSTILE))
+    ingest = draw(MARKDOWN, "ingest_page.j2", report=BADLY_DONE, run="")
+    for page in (hostile, ingest):
+        assert not re.search(r"(?<!\\)[<\u202e]", page) and "](http" not in page
+    assert "> \\<b\\>n" in hostile
+    rows = [line for line in ingest.splitlines() if line.startswith("|")]
+    assert len(rows) == 4 and all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in rows)
 
 
-def test_markup_of_documents_and_people_is_text():
-    hostile = replace(answer("report"), answer="<script>x</script> ![a](http://x)", question="[q](http://y)", notes=("<b>n</b>",))
-    page = answer_markdown(hostile, KEPT)
-    assert not re.search(r"(?<!\\)<", page) and "](http" not in page and "> \\<b\\>n" in page
+def test_of_many_failures_the_page_counts_those_that_it_does_not_show():
+    many = DONE.model_copy(update={"failures": BADLY_DONE.failures * 6})
+    page = draw(MARKDOWN, "ingest_page.j2", report=many, run="")
+    assert page.count("| failed |") == 10 and "\nand 2 more: `flowreader documents list" in page
 
 
-def test_an_answer_without_words_says_why_and_a_huge_graph_is_left_to_the_report():
-    silent = replace(answer(), answer="", status=AnswerStatus.NOT_FOUND, why="nothing")
-    page = answer_markdown(silent, KeptReport(KEPT.path, "x" * (PICTURE_BYTES + 1)))
-    assert "Nothing in these documents answers the question" in page and "## Evidence" not in page and "data:" not in page
-    assert "document that was removed" in answer_markdown(replace(answer("report"), answer=""), KeptReport(KEPT.path, ""))
-
-
-HOSTILE = "Größe ](javascript:alert(1)) | <b>the</b>\n\u202e pump?"
+ASKED = "Größe ](javascript:alert(1)) | <b>the</b>\n\u202e pump?"
 
 
 def test_the_key_is_one_that_prefect_takes_and_begins_with_the_question():
-    asked = replace(answer("report"), corpus="Q3_reports.2024", question=HOSTILE)
+    asked = replace(answer("report"), corpus="Q3_reports.2024", question=ASKED)
     assert answer_key(asked) == f"answer-q3-reports-2024-grosse-javascript-alert-1-b-the-b-pump-{asked.answer_id[:8]}"
     assert answer_key(replace(asked, answer_id="f" * 64)) != answer_key(asked)
     assert answer_key(replace(asked, question="売上高は")) == f"answer-q3-reports-2024-{asked.answer_id[:8]}"
@@ -171,25 +129,14 @@ def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own()
     assert corpus_key("ingest", f"tides{PROGRESS}") != corpus_key("ingest", "tides") + PROGRESS
 
 
-def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus():
-    named = replace(worlds.failed(REPORT, "[x](http://y)"), paths=("/files/a](javascript:alert(1)) | <img>\n.pdf",))
-    asked = replace(answer("report"), question=HOSTILE)
-    page = corpus_markdown(CorpusNow("c", 3, [named] * (DOCUMENTS_SHOWN + 2), [asked]), {}, "")
-    for words, borders in (("pump", 5), ("javascript", 6)):
-        line = next(line for line in page.splitlines() if words in line)
-        assert len(re.findall(r"(?<!\\)\|", line)) == borders and not re.search(r"(?<!\\)[]<\u202e]", line)
-    assert page.count("| failed |") == DOCUMENTS_SHOWN and "\nand 2 more: `flowreader documents list" in page
-
-
-def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monkeypatch):
+def test_the_service_is_linked_where_its_address_is_known_and_wants_no_token(page_of, monkeypatch):
     monkeypatch.delenv("FLOWREADER_ASK_ADDRESS", raising=False)
     monkeypatch.delenv("FLOWREADER_ASK_TOKEN", raising=False)
-    assert report_link(answer("report")) == ""
+    assert service_address() == "" and "its report is \\/home\\/reports" in page_of(answer("report"))
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "[::1]:4390")
-    address = f"http://[::1]:4390/answers/{answer('report').answer_id}/report?corpus=default"
-    assert f"[The report]({address})" in answer_markdown(answer("report"), KEPT)
+    assert f"](http://[::1]:4390/answers/{answer('report').answer_id}?corpus=default)" in page_of(answer("report"))
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "secret")
-    assert report_link(answer("report")) == ""
+    assert service_address() == ""
 
 
 @pytest.fixture
@@ -204,29 +151,6 @@ def test_what_fails_is_logged_by_its_kind_and_not_in_its_words(log):
     (record,) = log.records
     assert record.getMessage() == "the page could not be kept (OSError); the work of this run is done, and stays"
     assert record.levelno == logging.WARNING
-
-
-def test_a_lineage_that_cannot_be_read_costs_no_page(log, monkeypatch):
-    left = []
-
-    async def leave_page(_key, data, _description, *, of_flow):
-        left.append((data, of_flow))
-
-    async def corpus_link(_corpus):
-        return "[All of the corpus](/artifacts/key/corpus-default)"
-
-    def unread(_answer):
-        raise OSError
-
-    monkeypatch.setattr(answer_pages, "keep_report", lambda _answer: KEPT)
-    monkeypatch.setattr(answer_pages, "answer_lineage", unread)
-    monkeypatch.setattr(answer_pages.corpus_pages, "leave_page", leave_page)
-    monkeypatch.setattr(answer_pages.corpus_pages, "corpus_link", corpus_link)
-    run = uuid4()
-    asyncio.run(answer_pages.keep_answer_page(answer("report"), flow_run_id=run))
-    ((page, of_flow),) = left
-    assert page.startswith(answer_markdown(answer("report"), KEPT)) and of_flow == run
-    assert [record.getMessage().partition(" could")[0] for record in log.records] == ["its lineage"]
 
 
 @pytest.mark.parametrize("run", [FlowRun(flow_id=uuid4()), FlowRun(flow_id=uuid4(), deployment_id=uuid4(), tags=[AGAIN])])

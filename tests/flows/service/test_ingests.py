@@ -76,7 +76,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
             event.set()
         await reading.begun(3)
         assert reading.calls == [("small", ("/a",)), ("far", ("/a",)), ("small", ("/b", "/c"))]
-        assert first.error == ErrorView(what="no", remedy="mend it") and first.look()["state"] == "failed"
+        assert first.error == ErrorView(what="no", remedy="mend it") and first.look().state == "failed"
         while not far.ended:
             await asyncio.sleep(0)
         # one of two that are read together ends: the other begins again

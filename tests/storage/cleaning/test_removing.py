@@ -11,7 +11,8 @@ import pytest
 from storage.catalog.removals import note_removals, noted_removals
 from storage.cleaning.garbage import collect
 from storage.cleaning.removing import clean_up, forget_removed, purge_is_due, remove_corpus, remove_document
-from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import UnknownError
 from storage.locations import calls_folder
 from storage.records.answers import NamedDocument
 from storage.records.documents import identify
@@ -82,7 +83,7 @@ def test_the_receipt_says_what_went_in_words(location):
 
 
 def test_a_part_of_a_name_removes_nothing(location):
-    with pytest.raises(UnknownDocumentError, match="exact"):
+    with pytest.raises(UnknownError, match="exact"):
         remove_document(location, "paper", now=False)
 
 
@@ -91,7 +92,7 @@ def test_without_now_readers_keep_what_they_pinned_and_the_rest_goes_later(locat
         receipt = remove_document(location, PAPER.document_id[:8], now=False)
         assert len(before.documents()) == 2 and len(before.nodes(PAPER.document_id)) == 6
     assert "--now" in receipt.later and location.purge_due.exists()
-    with open_for_reading(location) as after, pytest.raises(UnknownDocumentError):
+    with open_for_reading(location) as after, pytest.raises(UnknownError):
         after.find("paper.pdf")
 
 
@@ -103,7 +104,7 @@ def test_now_finishes_a_removal_that_did_not_wait(location, named):
     assert receipt.document_id == PAPER.document_id and receipt.later.startswith("nothing of it is left")
     assert b"of paper" not in everything_in(location.folder) and not location.purge_due.exists()
     for again in (named, "letter.pdf"):
-        with pytest.raises(UnknownDocumentError):
+        with pytest.raises(UnknownError):
             remove_document(location, again, now=True)
 
 

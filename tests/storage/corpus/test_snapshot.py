@@ -7,8 +7,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
-from storage.errors import AmbiguousError
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import AmbiguousError, UnknownError
 from storage.records.documents import DocumentState
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
 
@@ -49,7 +49,7 @@ def test_two_documents_of_one_name_are_both_listed(snapshot):
 def test_a_part_that_one_name_alone_has_is_enough_to_show_but_not_to_remove(snapshot):
     for asked in ("report", "EPORT.p"):
         assert snapshot.find(asked).id == REPORT.document_id
-        with pytest.raises(UnknownDocumentError, match="its exact file name"):
+        with pytest.raises(UnknownError, match="its exact file name"):
             snapshot.find(asked, exact=True)
     with pytest.raises(AmbiguousError, match=f"names 3 documents: .*{LETTER.document_id[:16]}"):
         snapshot.find(".pdf")
@@ -57,7 +57,7 @@ def test_a_part_that_one_name_alone_has_is_enough_to_show_but_not_to_remove(snap
 
 @pytest.mark.parametrize("asked", ["", "reports", REPORT.document_id[:7], "f" * 64, "%", REPORT.document_id[:8].upper() + "X"])
 def test_what_names_no_document_is_refused(snapshot, asked):
-    with pytest.raises(UnknownDocumentError, match="8 or more digits"):
+    with pytest.raises(UnknownError, match="8 or more digits"):
         snapshot.find(asked)
 
 

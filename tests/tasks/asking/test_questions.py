@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from storage.corpus.snapshot import UnknownDocumentError, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import UnknownError
 from storage.graph.search import Scope
 from tasks.algorithms.questions.kinds import AnswerKind
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
@@ -153,7 +154,7 @@ def test_a_document_named_twice_is_asked_once(corpus):
     ],
 )
 def test_a_limit_that_leaves_nothing_to_ask_is_refused_with_the_remedy(corpus, limits, says):
-    with pytest.raises((QuestionError, UnknownDocumentError), match=says):
+    with pytest.raises((QuestionError, UnknownError), match=says):
         limited(corpus, **limits)
     assert limited(corpus, documents=("paper.pdf",), pages="2-700").last_page == 700
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.display.lineage_tables import walk_json
 from storage.cleaning.removing import remove_document
 from storage.corpus.writer import open_for_writing
 from storage.errors import UnknownError
@@ -14,9 +13,9 @@ from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE
 from storage.runs.log import RunLog
-from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
-from tasks.lineage.walk import UNNAMED_REMOVAL
+from tasks.lineage.records import Damage, DocumentInRun, RunKind, Standing
 from tasks.parsing.parse import parser_identity
+from tasks.views.runs import UNNAMED_REMOVAL, AnswerLineageView, DocumentLineageView, lineage_json
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, small_corpus, step, walked
 from tests.scripted_answers import Reader, read_by
@@ -38,12 +37,12 @@ def asked_corpus(asked_home):
 def test_from_an_answer_one_walks_to_the_bytes_the_parser_and_the_run(asked_corpus, cheap_documents):
     location, (coast, *_) = asked_corpus
     told = walked(location, coast.answer_id[:8])
-    assert isinstance(told, AnswerWalk) and (told.answer.answer_id, told.answer.question) == (coast.answer_id, COAST)
-    assert (told.answer.snapshot, told.published, told.damaged) == (coast.snapshot, coast.snapshot, ())
+    assert isinstance(told, AnswerLineageView) and (told.answer_id, told.question) == (coast.answer_id, COAST)
+    assert (told.snapshot, told.published, told.damaged) == (coast.snapshot, coast.snapshot, ())
     assert told.run.kind is RunKind.ASK and told.run.outcome == "ended" and told.run.began == coast.asked
     assert (told.steps[0].step, told.steps[-1].step, told.calls) == ("keywords", "record", ())
     assert all(step.subject == coast.answer_id for step in told.steps), "three questions share the run"
-    assert [(each.page, each.node_id) for each in told.answer.citations] == [(each.page, each.node_id) for each in coast.citations]
+    assert [(each.page, each.node_id) for each in told.citations] == [(each.page, each.node_id) for each in coast.citations]
     (strategy,) = (each for each in told.documents if each.document.name == "strategy.pptx")
     assert strategy.paths == (str(cheap_documents / "strategy.pptx"),) and strategy.parser == parser_identity()
     assert {step.step for step in strategy.readings[0].steps} >= {"parse", "structure", "analyze", "embed", "evolve"}
@@ -114,11 +113,11 @@ def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
     gone = worlds.document_id("paper")
     kept = answer("report", "paper").answer_id
     walks = [walked(location, asked) for asked in (kept, "report.pdf", gone[:8], "ask-aa00bb", "1f2e3d4c")]
-    told = "".join(repr(walk_json(each)) for each in walks)
+    told = "".join(repr(lineage_json(each)) for each in walks)
     assert "paper.pdf" not in told and "words of paper" not in told and "heading of paper" not in told and "SECRET" not in told
     of_answer, _, of_gone, of_asking, of_ingest = walks
-    assert UNNAMED_REMOVAL in of_answer.answer.notes and of_answer.documents[1].standing is Standing.GONE
-    assert isinstance(of_gone, DocumentWalk) and [use["cited_pages"] for use in of_gone.answers] == [[2]]
+    assert UNNAMED_REMOVAL in of_answer.notes and of_answer.documents[1].standing is Standing.GONE
+    assert isinstance(of_gone, DocumentLineageView) and [use["cited_pages"] for use in of_gone.answers] == [[2]]
     assert of_gone.document.readings[0].steps, "which run read it is no word of it"
     assert of_asking.parameters["documents_of_nothing_published"] == 1 == of_ingest.parameters["paths_of_nothing_published"]
     with pytest.raises(UnknownError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from storage.graph.search import Scope
-from storage.records.answers import AnswerStatus, Usage
+from storage.records.answers import AnswerStatus
 from storage.records.documents import Modality, NodeKind
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import counting_calls
@@ -17,10 +17,7 @@ from tasks.reading.judging import (
     NOT_PROVEN,
     NOTHING,
     WITHHELD,
-    calls_in_words,
     judge,
-    money_in_words,
-    verdict_of,
     was_withheld,
     words_of,
 )
@@ -180,39 +177,22 @@ def test_a_place_that_is_named_counts_with_what_is_asked_of_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "verdict", "silent", "erased"),
+    ("status", "silent", "erased"),
     [
-        (AnswerStatus.ANSWERED, "answered", WITHHELD, WITHHELD),
-        (AnswerStatus.PARTIAL, "answered in part", WITHHELD, WITHHELD),
-        (AnswerStatus.EVIDENCE, "evidence", EVIDENCE_FOUND, WITHHELD),
-        (AnswerStatus.NOT_FOUND, "not found", NOTHING, NOTHING),
+        (AnswerStatus.ANSWERED, WITHHELD, WITHHELD),
+        (AnswerStatus.PARTIAL, WITHHELD, WITHHELD),
+        (AnswerStatus.EVIDENCE, EVIDENCE_FOUND, WITHHELD),
+        (AnswerStatus.NOT_FOUND, NOTHING, NOTHING),
     ],
 )
-def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, verdict, silent, erased):
+def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, silent, erased):
     given = replace(answer("report"), status=status, why="so")
     unproven = f"{NOT_PROVEN} " if status is AnswerStatus.EVIDENCE else ""
-    assert (words_of(given), verdict_of(given)) == (f"{unproven}words of report", f"{verdict}: so")
+    assert words_of(given) == f"{unproven}words of report"
     bare = replace(given, answer="", why="")
-    assert (words_of(bare), verdict_of(bare)) == (silent, verdict)
+    assert words_of(bare) == silent
     assert words_of(replace(bare, citations=(replace(given.citations[0], quote=""),))) == erased
     assert was_withheld(replace(bare, citations=())) == (erased is WITHHELD) and not was_withheld(replace(given, citations=()))
-
-
-@pytest.mark.parametrize(
-    ("usage", "shown"),
-    [
-        (Usage(0, 0, 0, 0.0, {}), "0 model calls"),
-        (Usage(1, 0, 0, 0.0, {}), "1 model call"),
-        (Usage(5, 1200, 30, 0.0, {}, most_calls=48), "5 model calls (of 48 at most), 1,200 + 30 tokens"),
-        (Usage(0, 0, 0, 0.0, {}, cached=5, most_calls=48), "0 model calls (of 48 at most, 5 more from the cache), 0 + 0 tokens"),
-        (
-            Usage(1, 9, 8, 0.02, {}, cached=2, most_calls=13),
-            "1 model call (of 13 at most, 2 more from the cache), 9 + 8 tokens, $0.0200",
-        ),
-    ],
-)
-def test_calls_are_worded_with_their_bound_what_was_cached_tokens_and_money(usage, shown):
-    assert calls_in_words(usage) == shown and money_in_words(0.0) == "$0"
 
 
 @dataclass(frozen=True)

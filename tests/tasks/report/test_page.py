@@ -7,14 +7,12 @@ import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
-from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
 from tasks.report.graph import few_words
-from tasks.report.page import draw_picture
 from tasks.report.pictures import Picture
 from tasks.report.sheets import Exhibit, Mark, Sheet
 from tasks.views.render import HTML
@@ -197,15 +195,6 @@ def test_candidates_are_folded_after_ten_counted_where_they_do_not_fit_and_bars_
     assert "and 1 page more, not listed" in listed(41).split("<details>")[1]
     assert "and 1,020 pages more, not listed" in listed(1060)
     assert all('class="level" width="0"' in listed(1, score=score) for score in (-1.0, math.nan))
-
-
-def test_the_graph_alone_is_one_drawing_with_its_style_inside():
-    answer = an_answer((cite(FIRST, PAPER),), (a_path(0.5, FIRST, TABLE),))
-    picture = ElementTree.fromstring(draw_picture(answer, EVIDENCE))
-    svg = "{http://www.w3.org/2000/svg}"
-    assert picture.tag == f"{svg}svg" and picture.get("viewBox") and ".ribbon" in picture.find(f"{svg}style").text
-    assert [words.text for words in picture.iter(f"{svg}text")].count("Question") == 1
-    assert draw_picture(an_answer(answer.citations), EVIDENCE) == ""
 
 
 def escaped(text):

@@ -1,24 +1,114 @@
-"""The walk through lineage: from an answer back to the bytes it stands on, from a document to its answers, through a run."""
+"""Lineage as it is shown: from an answer back to the bytes it stands on, from a document to its answers, through a run."""
 
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from itertools import groupby
+from typing import Any, Literal, TypeVar
 
+from pydantic.dataclasses import dataclass
+
+from storage.codec import adapter
 from storage.corpus.snapshot import Snapshot
 from storage.memo import HEXADECIMAL
-from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
+from storage.records.answers import Answer, AnswerStatus, Citation, NamedDocument, PagePlace, TraceStep, Usage
+from storage.records.steps import StepRecord
+from storage.runs.answer_json import writable
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
 from tasks.lineage import records
 from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
-from tasks.lineage.runs import RunHistory, history_of, sum_of_calls, sum_of_steps
-from tasks.lineage.search import Sources, file_names, find_named, opened_sources, shown_parameters
+from tasks.lineage.runs import RunHistory, changed_settings, history_of, sum_of_calls, sum_of_steps
+from tasks.lineage.search import Sources, file_names, find_named, opened_sources, short_run, shown_parameters
 from tasks.watching.json_log import step_outcome
 
 UNNAMED_REMOVAL = "a quoted document was removed"
 
 
-def walk(snapshot: Snapshot, asked: str) -> records.Walk:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLineageView:
+    """From an answer back to the bytes. `published` is the snapshot that readers see now, the answer's may be an earlier one.
+
+    It calls documents as they may be called now. `read_by` has the pages that the answer cites or that were read for it. Its words
+    and pages are in `AnswerView`.
+    """
+
+    kind: Literal["answer"] = "answer"
+    answer_id: str
+    asked: str
+    question: str
+    status: AnswerStatus
+    reader: str
+    citations: tuple[Citation, ...]
+    usage: Usage
+    corpus: str
+    snapshot: int
+    scope: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    models: Mapping[str, str]
+    notes: tuple[str, ...]
+    trace: tuple[TraceStep, ...]
+    published: int
+    run: records.RunHead
+    steps: tuple[StepRecord, ...]
+    calls: tuple[records.CallRecord, ...]
+    paths: tuple[records.PathPlaces, ...]
+    read_by: tuple[records.PagesRead, ...]
+    documents: tuple[records.DocumentHistory, ...]
+    damaged: tuple[records.Damage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentLineageView:
+    """From a document to the runs that read it and to every answer that used it or an earlier content of its file.
+
+    Each of the `answers` has the `document_id`, the `cited_pages` and the `read_pages`, which were read for it.
+    """
+
+    kind: Literal["document"] = "document"
+    corpus: str
+    document: records.DocumentHistory
+    earlier: tuple[records.DocumentHistory, ...]
+    answers: tuple[records.Row, ...]
+    damaged: tuple[records.Damage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """From a run to all that it did. `documents` are those that it read, or that its answers used; `failed` the steps that did."""
+
+    kind: Literal["run"] = "run"
+    corpus: str
+    run: records.RunHead
+    parameters: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    steps: tuple[records.Row, ...]
+    failed: tuple[StepRecord, ...]
+    calls: tuple[records.Row, ...]
+    documents: tuple[records.DocumentInRun, ...]
+    answers: tuple[records.Row, ...]
+    damaged: tuple[records.Damage, ...]
+
+
+LineageView = AnswerLineageView | DocumentLineageView | RunView
+
+
+def lineage_json(view: LineageView) -> dict[str, Any]:
+    plain: dict[str, Any] = writable(adapter(type(view)).dump_python(view, mode="json"))
+    return plain
+
+
+def lineage_context(view: LineageView) -> dict[str, Any]:
+    """Return what the template of lineage takes: the view, and what sums it up."""
+    use = (by_page, changed_settings, short_run, sum_of_calls, sum_of_steps)
+    return {"found": view} | {each.__name__: each for each in use}
+
+
+def by_page(nodes: Iterable[records.NodePlace]) -> list[tuple[str, int, list[records.NodePlace]]]:
+    """Return the nodes of a path in its order, those that follow each other on one page together."""
+    return [(*page, list(group)) for page, group in groupby(nodes, key=lambda node: (node.document_id, node.page))]
+
+
+def view_lineage(snapshot: Snapshot, asked: str) -> LineageView:
     """Walk the lineage of what these digits, or this file name, name.
 
     Raise UnknownError or AmbiguousError, which list what there is. What cannot be read of a run's file is named.
@@ -26,14 +116,14 @@ def walk(snapshot: Snapshot, asked: str) -> records.Walk:
     with opened_sources(snapshot) as sources:
         named = find_named(snapshot, sources.runs, asked)
         if named.kind == "run":
-            return run_walk(sources, named.id)
+            return _view_run(sources, named.id)
         if named.kind == "document":
-            return document_walk(sources, named.id)
+            return _view_document(sources, named.id)
         answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
-        return answer_walk(sources, answer, named.run_id)
+        return _view_answer(sources, answer, named.run_id)
 
 
-def answer_walk(sources: Sources, answer: Answer, run_id: str) -> records.AnswerWalk:
+def _view_answer(sources: Sources, answer: Answer, run_id: str) -> AnswerLineageView:
     """Return from an answer its question, run, paths, nodes and places, and the documents they stand in with how they were read."""
     lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
     run = history_of(sources.runs.read_one(run_id, lines, id=answer.answer_id))
@@ -46,8 +136,9 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> records.Answer
         citations=tuple(_called(sources, citation) for citation in answer.citations),
         trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
     )
-    return records.AnswerWalk(
-        answer=called,
+    kept = {name: getattr(called, name) for name in OF_ANSWER}
+    return AnswerLineageView(
+        **kept,
         published=sources.snapshot.number,
         run=replace(run.head, began=answer.asked),
         steps=tuple(step for step in run.steps if step.subject == answer.answer_id),
@@ -66,6 +157,9 @@ def answer_walk(sources: Sources, answer: Answer, run_id: str) -> records.Answer
         documents=documents,
         damaged=tuple(filter(None, (run.damage, *damaged))),
     )
+
+
+OF_ANSWER = {each.name for each in fields(Answer)} & {each.name for each in fields(AnswerLineageView)} - {"paths"}
 
 
 def documents_used(answer: Answer) -> list[NamedDocument]:
@@ -94,7 +188,7 @@ def _called(sources: Sources, place: P) -> P:
     return replace(place, document=sources.named(place.document))
 
 
-def document_walk(sources: Sources, document_id: str) -> records.DocumentWalk:
+def _view_document(sources: Sources, document_id: str) -> DocumentLineageView:
     """Return from a document, published or not, the runs that read it and the answers that used it, or its file before.
 
     Which pages count is as from an answer to its documents: those that it cites, and those that were read for it. An earlier
@@ -107,7 +201,7 @@ def document_walk(sources: Sources, document_id: str) -> records.DocumentWalk:
     named = {document_id: NamedDocument(document_id, "")}
     named |= {use["document_id"]: NamedDocument(use["document_id"], name) for use, name in used}
     (document, *earlier), of_documents = document_histories(sources, list(named.values()))
-    return records.DocumentWalk(
+    return DocumentLineageView(
         corpus=sources.snapshot.location.name,
         document=document,
         earlier=tuple(earlier),
@@ -127,12 +221,12 @@ GROUP BY answer_id, run_id, asked, question, status, document_id ORDER BY asked 
 """
 
 
-def run_walk(sources: Sources, run_id: str) -> records.RunWalk:
+def _view_run(sources: Sources, run_id: str) -> RunView:
     """Return all that a run's file has of it; what is not published any more has no name, and its errors no words."""
     history = history_of(sources.runs.read_one(run_id, "kind <> 'answer'"))
     answers = sources.runs.rows(ANSWERS_OF_RUN, run_id=run_id)
     used = [name for (name,) in sources.runs.rows(USED_BY_RUN, run_id=run_id)]
-    return records.RunWalk(
+    return RunView(
         corpus=sources.snapshot.location.name,
         run=history.head,
         parameters=shown_parameters(history.parameters, sources),

@@ -1,0 +1,25 @@
+"""An ingest of the query service as it is shown: what is to be read, how far it came, and what came of it."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from tasks.views.errors import ErrorView
+
+
+class IngestView(BaseModel):
+    id: str
+    corpus: str
+    paths: tuple[str, ...]
+    began: str
+    state: str = Field(description="waiting, at work, done, failed or stopped")
+    run_id: str | None = Field(description="of its run in Prefect and in the lineage, while it is at work and after")
+    done: int
+    failed: int
+    documents: int | None = Field(description="how many it is about; null while they are counted")
+    result: dict[str, Any] | None
+    error: ErrorView | None
+
+
+class IngestsView(BaseModel):
+    ingests: list[IngestView]
