@@ -158,16 +158,19 @@ def _sheet(
         document=first.document,
         page=first.page,
         picture=picture,
-        marks=marks_on(cited) if picture else (),
+        marks=marks_of(cited) if picture else (),
         exhibits=tuple(_exhibit(nodes.get(node), same, pictures) for node, same in bare.items()),
         remark=remark,
     )
 
 
-def marks_on(cited: Sequence[Numbered]) -> tuple[Mark, ...]:
-    by_box = _grouped(cited, lambda citation: citation.box)
-    boxes = {box: tuple(number for number, _ in same) for box, same in by_box.items() if box}
-    return tuple(map(Mark, boxes, boxes.values(), place_badges(list(boxes))))
+def marks_of(cited: Iterable[Numbered]) -> tuple[Mark, ...]:
+    """Return a mark for each box of the citations of a page."""
+    boxes = {box: same for box, same in _grouped(cited, lambda citation: citation.box).items() if box}
+    return tuple(
+        Mark(box, tuple(number for number, _ in same), same[0][1].quote, corner)
+        for (box, same), corner in zip(boxes.items(), place_badges(list(boxes)), strict=True)
+    )
 
 
 def _exhibit(node: Node | None, cited: Sequence[Numbered], pictures: Pictures) -> Exhibit:

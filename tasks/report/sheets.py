@@ -35,10 +35,11 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A box on the picture of a page, with the citations that stand there; a badge in the corner has their numbers."""
+    """A box on the picture of a page, the citations that stand there and what the first quotes; a corner has their numbers."""
 
     box: Box
     numbers: tuple[int, ...]
+    quote: str = ""
     corner: str = CORNERS[0]
 
 
@@ -54,8 +55,8 @@ class Exhibit:
     @property
     def table(self) -> Rows | None:
         """Return the table; None of what is gone, is shown by a picture, or has no cells."""
-        table = table_of(self)
-        return rows_shown(table, self.quotes) if table else None
+        table = read_html(self.node.html) if self.node and self.node.html and not self.crop else None
+        return rows_shown(table, self.quotes) if table and table.rows else None
 
     @property
     def words(self) -> list[tuple[str, bool]]:
@@ -82,11 +83,6 @@ class Sheet:
     def cited(self) -> list[tuple[int, ...]]:
         """Return the numbers of the citations that each box, or element, shows."""
         return [mark.numbers for mark in self.marks] + [exhibit.numbers for exhibit in self.exhibits]
-
-
-def table_of(exhibit: Exhibit) -> Table | None:
-    table = read_html(exhibit.node.html) if exhibit.node and exhibit.node.html and not exhibit.crop else None
-    return table if table and table.rows else None
 
 
 def marked(text: str, quotes: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -8,8 +8,10 @@ from fastapi import APIRouter, Response
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
 from storage.locations import corpus_location
+from storage.records.answers import Answer
+from storage.records.documents import Page
 from storage.text import displayed
-from tasks.report.evidence import cited_pages, marks_on
+from tasks.report.evidence import Numbered, cited_pages, marks_of
 from tasks.report.pictures import draw_page
 from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
@@ -48,9 +50,8 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
     """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
     with opened(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, number)
-        citations = snapshot.answer(answer).citations if answer else ()
+        citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)
-    here = cited_pages(citations).get((record.id, number), [])
     picture, why = draw_page(record, found)
     return html(
         "page_view.html",
@@ -58,13 +59,16 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         corpus=corpus,
         answer=answer,
         cited=cited,
-        citations=citations,
         zoom=zoom,
         record=record,
         page=found,
         place=place_words(record, found.number, found.label),
         picture=picture,
         why=why,
-        marks=marks_on(here),
-        texts=[Exhibit(node, (), tuple(each.quote for _, each in here if each.node_id == node.id), None) for node in nodes],
+        marks=marks_of(citations),
+        texts=[Exhibit(node, (), tuple(each.quote for _, each in citations if each.node_id == node.id), None) for node in nodes],
     )
+
+
+def cited_on(page: Page, answer: Answer) -> list[Numbered]:
+    return cited_pages(answer.citations).get((page.document_id, page.number), [])
