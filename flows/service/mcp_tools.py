@@ -1,6 +1,6 @@
 """FlowReader for programs that speak the Model Context Protocol: its tools, whichever way a program comes to them.
 
-A reply is JSON in text, at most some 25,000 tokens; `next_cursor` in it, given as `cursor`, goes on. An error is a reply, too:
+A reply is JSON in text, then a picture where there is one; `next_cursor` in it, given as `cursor`, goes on. An error is a reply, too:
 `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
 """
 
@@ -40,8 +40,10 @@ Searching = Callable[[AskRequest, int, int], Awaitable[Found]]
 Ingesting = Callable[[Sequence[str], str], Awaitable[Mapping[str, Any]]]
 """Reads paths into a corpus and returns what `flowreader ingest --json` says."""
 
-MOST_BYTES = 100_000
-"""Of a reply's text: 25,000 tokens of some four letters; scripts whose signs take more bytes take more tokens, too."""
+MOST_BYTES = 45_000
+"""Of a reply's text, some 15,000 tokens: of much longer ones usual programs show their model the beginning, or a file's name."""
+COMPACT = (",", ":")
+"""Between values and after names: spaces would take a seventh of the tokens."""
 LONGEST_VALUE = 8_000
 """Characters of one value in a reply; longer text of a page comes in parts."""
 PICTURE_PIXELS = 800
@@ -229,7 +231,8 @@ def part(
 
     The items may begin at the cursor `base` themselves, and go on at `more`.
     """
-    value = {**cut(head), name: (shown := list[Mapping[str, Any]]()), "next_cursor": more}
+    # The cursor comes first: a program that cuts a reply cuts its end.
+    value = {**cut(head), "next_cursor": more, name: (shown := list[Mapping[str, Any]]())}
     left = MOST_BYTES - size(value) - len(str(len(items) + base))
     for item in map(cut, items[cursor:]):
         left -= size(item)
@@ -245,10 +248,11 @@ def cut(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def size(item: Mapping[str, Any]) -> int:
-    return len(json.dumps(item, ensure_ascii=False).encode()) + len(", ")
+    return len(json.dumps(item, ensure_ascii=False, separators=COMPACT).encode()) + len(",")
 
 
 def reply(value: Mapping[str, Any], *pictures: ImageContent, wrong: bool = False) -> CallToolResult:
-    # Once, as text: some programs show their model both where there is structured content, others then leave out pictures.
-    text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
-    return CallToolResult(content=[*pictures, text], is_error=wrong)
+    # As text alone: where there is structured content some programs leave out the picture, others the words. The words come
+    # first: some programs show their model the first part only.
+    text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False, separators=COMPACT))
+    return CallToolResult(content=[text, *pictures], is_error=wrong)

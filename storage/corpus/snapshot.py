@@ -154,7 +154,7 @@ class Snapshot:
                 f"no document {asked!r} in corpus {self.location.name!r}{known}",
                 asked,
                 f"{BY_ID}{by_name}, `flowreader documents list` shows both",
-                over_http=f"{BY_ID}{by_name}, GET /api/v1/corpora/{self.location.name}/documents shows both",
+                over_http=f"{BY_ID}{by_name}, the list of documents shows both",
             )
         if len(found) > 1:
             several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
@@ -309,7 +309,7 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
     there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     make = remedy or f"make it with `flowreader ingest PATH --corpus {location.name}`"
-    send = f"send a file to PUT /api/v1/corpora/{location.name}/uploads/NAME, which makes it"
+    send = "add a document to it, which makes it"
     take = f"take {listed(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
     return UnknownCorpusError(
         f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}",

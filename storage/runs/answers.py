@@ -54,7 +54,7 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
             f"no answer {asked_id!r} in corpus {location.name!r}",
             asked_id,
             "name it by 8 or more digits of its id, `flowreader answers list` shows all",
-            over_http=f"name it by 8 or more digits of its id, GET /api/v1/corpora/{location.name}/answers shows the newest",
+            over_http="name it by 8 or more digits of its id, as it was given with the answer",
         )
     if len(found) > 1:
         several = ", ".join(f"{answer.answer_id[:16]} {answer.question[:QUESTION_SHOWN]!r}" for answer in found.values())

@@ -167,7 +167,7 @@ def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
             f"corpus {request.corpus!r} holds no document that can be read",
             request.corpus,
             f"`flowreader status --corpus {request.corpus}` says why",
-            over_http=f"GET /api/v1/corpora/{request.corpus} says why",
+            over_http="the list of documents says why",
         )
     chosen = [snapshot.find(displayed(name)) for name in request.documents]
     for record in chosen:

@@ -38,7 +38,7 @@ async def said(client, tool, wrong=False, **arguments):
     """What a tool replies, its picture left out; an error is one in the product's words."""
     reply = await client.call_tool(tool, arguments)
     assert reply.is_error == wrong, reply
-    value = json.loads(reply.content[-1].text)
+    value = json.loads(reply.content[0].text)
     return value["error"] if wrong else value
 
 
@@ -169,8 +169,8 @@ def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
         found, cursor, replies = [], 0, 0
         while cursor is not None:
             reply = await client.call_tool(tool, arguments | {"cursor": cursor})
-            value = json.loads(reply.content[-1].text)
-            assert len(reply.content[-1].text.encode()) <= mcp_tools.MOST_BYTES
+            value = json.loads(reply.content[0].text)
+            assert len(reply.content[0].text.encode()) <= mcp_tools.MOST_BYTES
             found, cursor, replies = [*found, *value[name]], value["next_cursor"], replies + 1
         return found, replies
 
