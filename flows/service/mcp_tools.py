@@ -1,7 +1,7 @@
 """FlowReader for programs that speak the Model Context Protocol: its tools, whichever way a program comes to them.
 
-A reply is JSON in text, then a picture where there is one; `next_cursor` in it, given as `cursor`, goes on.
-An error is a reply, too: `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
+A reply is JSON in text, then a picture where there is one; `next_cursor` in it, given as `cursor`, goes on. An error is a reply,
+too: `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
 """
 
 import asyncio

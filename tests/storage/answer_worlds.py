@@ -71,7 +71,7 @@ def answer(*names: str, asked: str = "2026-01-01T00:00:00+00:00", question: str 
 
 def view_of(given: Answer) -> AnswerView:
     """The answer as a corpus shows it that holds none of its documents any more."""
-    return view_answer(given, SimpleNamespace(documents=list))  # type: ignore[arg-type]
+    return view_answer(given, SimpleNamespace(documents=list, location=SimpleNamespace(name="small")))  # type: ignore[arg-type]
 
 
 def numbered(count: int, *names: str) -> list[Answer]:

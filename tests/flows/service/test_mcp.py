@@ -95,7 +95,7 @@ def test_on_stdio_a_program_reads_and_where_it_may_ingests_and_removes(pier, che
         server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
         async with Client(server, message_handler=hear) as client:
             reply = await client.call_tool("get_page", {"document": "pier.pdf", "page": 1})
-            picture, text = reply.content
+            text, picture = reply.content
             assert "412 metres" in text.text and picture.mime_type == "image/webp"
             with Image.open(io.BytesIO(base64.b64decode(picture.data))) as drawn:
                 assert drawn.size[0] == pytest.approx(mcp_tools.PICTURE_PIXELS, abs=2)
