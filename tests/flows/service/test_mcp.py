@@ -18,11 +18,14 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
+from flows.ask_deployed import answers_of
+from flows.cli.main import main
 from flows.cli.mcp_command import answered
 from flows.service import mcp_tools
 from flows.service.app import web_app
-from flows.service.mcp_tools import Tools
-from tests.flows.service.worlds import ASKED, error, intake, served
+from flows.service.mcp_tools import OF_NO_USE, Tools, get_answer
+from tasks.asking.request import AskRequest
+from tests.flows.service.worlds import ASKED, client, error, intake, served
 from tests.program import flowreader
 
 READING = ["ask", "get_answer", "get_outline", "get_page", "list_corpora", "list_documents", "search"]
@@ -162,6 +165,20 @@ def test_over_http_only_json_is_taken_and_none_without_a_token():
         assert welcome.get("/mcp").status_code == 405
         # A page of the web can send a form without asking first, but no JSON.
         assert welcome.post("/mcp", content=json.dumps(message), headers={"Content-Type": "text/plain"}).status_code == 400
+
+
+def test_an_answer_is_one_json_for_commands_rest_and_prefect_and_for_agents_the_part_that_is_declared(capsys):
+    (asked,) = asyncio.run(answers_of(AskRequest(**ASKED)))
+    rest = client().get(f"/api/v1/corpora/small/answers/{asked['answer_id']}").json()
+    assert main(["answers", "show", asked["answer_id"], "--corpus", "small", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rest == asked | {"cached": rest["cached"], "usage": rest["usage"]}
+    told = json.loads(get_answer(asked["answer_id"], "small").content[0].text)
+    assert told.pop("next_cursor") is None
+
+    def declared(fields):
+        return {name: value for name, value in fields.items() if name not in OF_NO_USE}
+
+    assert told == declared(rest) | {"citations": list(map(declared, rest["citations"]))}
 
 
 def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
