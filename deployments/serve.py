@@ -28,7 +28,7 @@ from prefect.states import Cancelled, Crashed
 
 from deployments.automations import apply_automations
 from deployments.children import ALONE, kill_all, say_ready
-from deployments.declared import declared_deployments
+from deployments.declared import read_deployments
 from flows.prefect_runs.labels import begin_again
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.catalog.in_use import corpora_in
@@ -56,7 +56,7 @@ def main() -> int:
     try:
         check_environment()
         # Questions are answered by a process that stays: deployments.questions.
-        served = [one for one in declared_deployments() if one.name != "ask"]
+        served = [one for one in read_deployments() if one.name != "ask"]
         # All that takes long to load is loaded: where the server starts too, it does so meanwhile.
         require_configured_server(START_SECONDS)
         applied = apply_automations()

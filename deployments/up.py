@@ -174,7 +174,7 @@ def wait_until_ready(children: Sequence[Child]) -> list[str]:
         now = time.monotonic()
         for child in waited_for:
             if child.ready in ready:
-                told[child.name] = said(child)
+                told[child.name] = read_ready_line(child)
                 _say(f"{child.name} is up after {now - began:.0f} s")
                 spoke = now
         if not ready and now - began > START_SECONDS:
@@ -186,12 +186,12 @@ def wait_until_ready(children: Sequence[Child]) -> list[str]:
     return [told[child.name] for child in children]
 
 
-def said(child: Child) -> str:
+def read_ready_line(child: Child) -> str:
     """Return what the child says when it is ready; raise ExpectedError where it ended instead."""
     with child.ready:
         if line := child.ready.readline():
             return line.decode().rstrip("\n")
-    raise ended(child, child.process.wait())
+    raise describe_end(child, child.process.wait())
 
 
 def watch(children: Sequence[Child]) -> None:
@@ -204,10 +204,10 @@ def watch(children: Sequence[Child]) -> None:
             for child in children:
                 if child.process.pid == ended_now[0]:
                     child.process.returncode = os.waitstatus_to_exitcode(ended_now[1])
-                    raise ended(child, child.process.returncode)
+                    raise describe_end(child, child.process.returncode)
 
 
-def ended(child: Child, code: int) -> ExpectedError:
+def describe_end(child: Child, code: int) -> ExpectedError:
     return ExpectedError(
         f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'})",
         remedy="start it again, what is published stays",

@@ -95,7 +95,7 @@ class Asking:
         """
         unnamed = self.server is not None and not self.server.is_named
         if self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions):
-            self.context = await self.opened()
+            self.context = await self.open_context()
 
     def _holds_all(self, questions: Sequence[str]) -> bool:
         return all(self.kept.holds(self.key(text)) for text in questions)
@@ -104,7 +104,7 @@ class Asking:
         named = self.server.model if self.server and self.server.is_named else ""
         return self.kept.key(text, self.server, named or (self.context.reader.model if self.context else ""))
 
-    async def opened(self) -> AskContext:
+    async def open_context(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
@@ -130,7 +130,7 @@ class Asking:
         return await self.kept.give_or(key, place, anew)
 
     async def anew(self, text: str, place: Workplace) -> Answer:
-        context = self.context = self.context or await self.opened()
+        context = self.context = self.context or await self.open_context()
         if context.reader.notes:  # the model may be there by the next question
             self.context = None
         async with self.seat():

@@ -16,7 +16,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
-from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
+from flows.prefect_runs.labels import log_failures, name_asking_run, tag_run
 from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError, UnknownError
@@ -74,14 +74,14 @@ class AwaitedRequest:
         # Nobody may be left to hear of an error: the client is gone, or the run came from the form.
         self.answers.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def waited_for(self) -> Answers:
+    async def wait_for_answers(self) -> Answers:
         """Return the answers when they stand, or raise what ended them; they come all the same where who waits is gone."""
-        with self.awaited():
+        with self.count_waiter():
             answers = await asyncio.shield(self.answers)
         return [one | {"notes": [*one["notes"], self.note]} for one in answers] if self.note else answers
 
     @contextmanager
-    def awaited(self) -> Iterator[None]:
+    def count_waiter(self) -> Iterator[None]:
         """Have somebody wait for it inside the block."""
         self.waiting, self.nobody_waits = self.waiting + 1, False
         try:
@@ -93,7 +93,7 @@ class AwaitedRequest:
                 self._look_later()
 
     @property
-    def left(self) -> bool:
+    def is_left(self) -> bool:
         """Whoever asks the same waits for what is made of this one."""
         return self.nobody_waits and not any(other.waiting for other in self.others if self.shares(other.request))
 
@@ -106,7 +106,7 @@ class AwaitedRequest:
         """Count the work that nobody waits for, and end it after UNWANTED_SECONDS."""
         if self.waiting or self.answers.done():
             return
-        self.unwanted_seconds += LOOK_SECONDS if self.seated and self.left else 0.0
+        self.unwanted_seconds += LOOK_SECONDS if self.seated and self.is_left else 0.0
         if self.unwanted_seconds < UNWANTED_SECONDS:
             self._look_later()
         else:
@@ -137,10 +137,10 @@ class AwaitedRequest:
             self.seated = False
             seats.release()
 
-    async def its_turn(self) -> None:
+    async def wait_for_turn(self) -> None:
         """Return when it may go on: what is left behind waits for what is not, and has no seat meanwhile."""
         async with self.moving:
-            while self.left and any(other.waiting and other.at_work for other in self.others):
+            while self.is_left and any(other.waiting and other.at_work for other in self.others):
                 self._rise()
                 await asyncio.sleep(LOOK_SECONDS)
             if self.at_work and not self.seated:
@@ -162,7 +162,7 @@ class AwaitedRequest:
         for task in self.tasks:
             task.cancel()
 
-    def ended(self, answering: "asyncio.Task[None]") -> None:
+    def fail_if_cancelled(self, answering: "asyncio.Task[None]") -> None:
         """Fail where the task was cancelled: before its first step it cannot do so itself."""
         if answering.cancelled():
             self.fail(asyncio.CancelledError())
@@ -171,11 +171,11 @@ class AwaitedRequest:
 asked_here: ContextVar[AwaitedRequest] = ContextVar("asked_here")
 
 
-async def answers_of(request: AskRequest) -> Answers:
+async def answer_all(request: AskRequest) -> Answers:
     """Answer each question from one snapshot, and give all answers, or what ended them, to the request that waits for them."""
     asked = asked_here.get(None) or AwaitedRequest()
     asked.begun.set_result(None)
-    turn.set(asked.its_turn)
+    turn.set(asked.wait_for_turn)
     try:
         require_no_files(request.settings)
         async with aclosing(ask(with_own_files(read_locally(request)), asked.seat, flow_run.id or "")) as answers:
@@ -203,7 +203,7 @@ def with_own_files(request: AskRequest) -> AskRequest:
 
 @flow(
     name="ask",
-    flow_run_name=question_asked,
+    flow_run_name=name_asking_run,
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
@@ -212,7 +212,7 @@ async def ask_deployed(request: AskRequest) -> Answers | State[None]:
     """Answer questions of one corpus, each by itself, and return the answers as `flowreader ask --json` shows them."""
     await tag_run(request.corpus, request.reader)
     try:
-        return await answers_of(request)
+        return await answer_all(request)
     except StoppedError:
         return Cancelled(message=STOPPED)
     except (ExpectedError, OSError) as error:
@@ -223,7 +223,7 @@ ask_over_http = flow(name="ask", persist_result=False, result_storage=reports_fo
 """The same for a request that waits in this process: its run has its name and tags already, and nobody reads a result on disk."""
 
 
-def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
+def find_still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
     """Return kept answers as `flowreader answers show` shows them now: without the words of what was removed.
 
     A corpus that was removed since has none.
@@ -242,7 +242,7 @@ async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) ->
     """Make the report on the disk and the page of kept answers; the pages stand with the run that answered."""
     made_for = run or UUID(flow_run.id)
     # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
-    shown = await asyncio.to_thread(still_shown, corpus, answers)
+    shown = await asyncio.to_thread(find_still_shown, corpus, answers)
     for answer in shown:
-        with failures_logged(f"the page of the answer {answer.answer_id}"):
+        with log_failures(f"the page of the answer {answer.answer_id}"):
             await keep_answer_page(answer, flow_run_id=made_for)

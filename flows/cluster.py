@@ -57,14 +57,14 @@ class Workers:
     async def _account(self, work: DocumentWork) -> Account:
         """Send the job and wait for its account; record the steps that it lists."""
         cluster_job = ClusterJob(work, self.settings.model_dump_json(), self.embedder, self.reader, self.place.run_id)
-        account = await _done_elsewhere(self.runner, cluster_job)
+        account = await _run_elsewhere(self.runner, cluster_job)
         for record in account.steps:
             self.place.note(record)
         chain.get(Chain()).last = account.task_runs
         return account
 
 
-async def _done_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> Account:
+async def _run_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> Account:
     """Return the account of a job; raise StoppedError as soon as the user asks for the end."""
     from prefect import task
     from prefect.cache_policies import NO_CACHE

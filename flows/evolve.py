@@ -7,7 +7,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from flows.ingest import read_in
-from flows.prefect_runs.interruption import ending_in_order
+from flows.prefect_runs.interruption import end_in_order
 from flows.prefect_runs.labels import begin_again, tag_run
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home
@@ -26,5 +26,5 @@ async def evolve(request: EvolveRequest) -> IngestReport | State[None]:
     with open_for_reading(corpus_location(request.corpus)):
         pass
     await tag_run(request.corpus)
-    with ending_in_order():
+    with end_in_order():
         return await read_in(request, look(request))

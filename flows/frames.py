@@ -118,7 +118,7 @@ class Corpus:
                 f"{name} {wrong['input']!r}: {wrong['msg']}", wrong["input"], f"besides questions, `ask` takes {fields}"
             ) from error
         loop = asyncio.new_event_loop()
-        work = loop.create_task(_asked(request))
+        work = loop.create_task(_ask_all(request))
         # in a thread of its own: where a loop runs already, as in a notebook, no other can run
         with closing(loop), ThreadPoolExecutor(1) as pool:
             try:
@@ -129,21 +129,21 @@ class Corpus:
 
     def answers(self) -> pl.DataFrame:
         """Return the kept answers, the newest first; `answer` and `why` of one that quoted a removed document are empty."""
-        return _frame(self._kept(), ANSWERS)
+        return _frame(self._list_kept(), ANSWERS)
 
     def citations(self, answers: pl.DataFrame) -> pl.DataFrame:
         """Return what the answers cite, a row for each quote, in their order."""
-        kept = {answer.answer_id: answer.citations for answer in self._kept()}
+        kept = {answer.answer_id: answer.citations for answer in self._list_kept()}
         cited = [(name, citation) for name in answers["answer_id"] for citation in kept.get(name, ())]
         frame = _frame([citation for _, citation in cited], CITATIONS)
         return frame.insert_column(0, pl.Series("answer_id", [name for name, _ in cited], pl.String))
 
-    def _kept(self) -> list[Answer]:
+    def _list_kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:
             return snapshot.answers()
 
 
-async def _asked(request: AskRequest) -> list[Answer]:
+async def _ask_all(request: AskRequest) -> list[Answer]:
     async with aclosing(ask(request)) as answers:
         return [answer async for answer in answers]
 

@@ -20,9 +20,9 @@ from prefect.states import Cancelled, Failed
 
 from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
-from flows.prefect_runs.interruption import end_all_work, ending_in_order
-from flows.prefect_runs.labels import begin_again, folder_read, tag_run
-from flows.prefect_runs.pages import leave_ingest_pages, reading_key, shown_in_prefect
+from flows.prefect_runs.interruption import end_all_work, end_in_order
+from flows.prefect_runs.labels import begin_again, name_reading_run, tag_run
+from flows.prefect_runs.pages import leave_ingest_pages, reading_key, show_bar
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
@@ -107,7 +107,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
 
 @flow(
     name="ingest",
-    flow_run_name=folder_read,
+    flow_run_name=name_reading_run,
     persist_result=False,
     on_crashed=[begin_again],
 )
@@ -115,7 +115,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
     check_writable(home())
     await tag_run(request.corpus)
-    with ending_in_order(), ExitStack() as held:
+    with end_in_order(), ExitStack() as held:
         try:
             # To the end: documents are read from the copies.
             held.enter_context(copies_in_use(request.paths))
@@ -158,8 +158,8 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     published: tuple[UUID, ...] = ()
     try:
         async with (
-            shown_in_prefect(found.plan.work, request.settings.reading, key=reading_key(request)),
-            aclosing(documents_read(found.plan.work, context)) as finished,
+            show_bar(found.plan.work, request.settings.reading, key=reading_key(request)),
+            aclosing(read_documents(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
                 with chained(one for outcome in outcomes for one in outcome.task_runs) as batch:
@@ -175,7 +175,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     return None
 
 
-def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[DocumentOutcome], None]:
+def read_documents(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[DocumentOutcome], None]:
     """Yield what came of the documents, in batches that are to be published."""
     settings = context.request.settings.work
     return as_they_finish(

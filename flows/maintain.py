@@ -12,8 +12,8 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
+from flows.prefect_runs.interruption import end_in_order
+from flows.prefect_runs.labels import log_failures, name_maintaining_run, tag_run
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, PulledError
 from storage.cleaning.garbage import age_out
@@ -41,12 +41,12 @@ from tasks.progress import stop_requested
 NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
 
 
-@flow(name="maintain", flow_run_name=looked_after, persist_result=False)
+@flow(name="maintain", flow_run_name=name_maintaining_run, persist_result=False)
 async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[None]:
     """Look after every corpus, or the named ones; the run fails, and its page says why, where doctor finds something."""
     check_writable(home())
     done: list[Maintenance] = []
-    with ending_in_order():
+    with end_in_order():
         for location in corpora_to_maintain(request):
             if stop_requested():
                 return Cancelled(message=f"stopped; {summary(done)}")
@@ -54,7 +54,7 @@ async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[
     # A request that names corpora is about those; what belongs to none of them waits for the nightly run.
     aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
-    with failures_logged("the page of this maintenance"):
+    with log_failures("the page of this maintenance"):
         await acreate_markdown_artifact(key="maintain", markdown=maintenance_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
     return Failed(message=f"{summary(done)}: see the page of this run for {', '.join(found)}") if found else tuple(done)
@@ -80,14 +80,14 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
         ) as place,
         working_at(place),
     ):
-        done, number = await maintained(location, request)
+        done, number = await maintain_locked(location, request)
         done = done.model_copy(update={"killed": tuple(run.message for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:
             return done
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})
 
 
-async def maintained(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
+async def maintain_locked(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
     """Maintain one corpus under its lock; return what was done, and the snapshot, 0 where there is none."""
     try:
         with open_for_reading(location) as snapshot:

@@ -87,13 +87,13 @@ class Engine:
             for draw, reply in zip(draws, self.reader.context.ask(calls), strict=True)
             if not isinstance(reply, ChatError)
         ]
-        asked = self._rated(written, ratings)
+        asked = self._rate(written, ratings)
         kept = [(one, seen) for one, seen in asked if one.target and abs(one.label - one.target) <= TOLERANCE]
         good = [one for one, _ in kept if one.label >= GOOD]
         near = [replace(one, page=page, target=None) for one in good for page in self._near(one)]
-        return kept + self._rated(near, self._ratings([(one.document_id, one.page) for one in near]))
+        return kept + self._rate(near, self._ratings([(one.document_id, one.page) for one in near]))
 
-    def _rated(self, written: Sequence[Triple], ratings: Mapping[PageKey, Duty[RatedPage]]) -> list[tuple[Triple, bytes]]:
+    def _rate(self, written: Sequence[Triple], ratings: Mapping[PageKey, Duty[RatedPage]]) -> list[tuple[Triple, bytes]]:
         """Have the pages rated as a walk does; what gets no usable rating is left out.
 
         Here a model's words stand where a walk has the user's, outside of the fence: on one line, and all that comes of them is a
@@ -142,7 +142,7 @@ def _wrong(written: WrittenQuestion) -> str:
     return f"the question has more than {MOST_CHARACTERS} characters" if len(written.question) > MOST_CHARACTERS else ""
 
 
-def documents_allowed(snapshot: Snapshot, not_in: Path | None, output: Output) -> dict[str, DocumentRecord]:
+def choose_documents(snapshot: Snapshot, not_in: Path | None, output: Output) -> dict[str, DocumentRecord]:
     """Return by id the documents that can be asked about; those on the list are named and left out."""
     listed = (
         {line.strip().casefold() for line in not_in.read_text("utf-8", errors="replace").splitlines() if line.strip()}
@@ -174,7 +174,7 @@ def foci_of(snapshot: Snapshot, documents: Iterable[str], *, sees: bool) -> dict
     return found
 
 
-def drawn(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[Draw]:
+def draw_pages(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[Draw]:
     """Draw pages, none twice: one of each document in turn, with as many of each target as of any other, or one more."""
     dice = random.Random(seed)
     documents = [[page for page in foci if page[0] == document] for document in dict.fromkeys(document for document, _ in foci)]
@@ -207,9 +207,9 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
         open_reader(server, settings, snapshot) as reader,
     ):
         assert isinstance(reader, ModelReader)
-        records = documents_allowed(snapshot, order.not_in, output)
+        records = choose_documents(snapshot, order.not_in, output)
         engine = Engine(snapshot, reader, records, foci_of(snapshot, records, sees=reader.sees), order.neighbours)
-        draws, kept = drawn(engine.foci, order.count, order.seed), dict[str, Triple]()
+        draws, kept = draw_pages(engine.foci, order.count, order.seed), dict[str, Triple]()
         for start in range(0, len(draws), BATCH):
             for triple, seen in engine.triples(draws[start : start + BATCH]):
                 kept[triple.id] = triple
@@ -225,7 +225,7 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
     output.line(f"{len(kept):,} triples of {len(draws):,} pages are in {order.out}; strike out lines of {TABLE}, then train")
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m deployments.training.triples", description=__doc__)
     parser.add_argument("--corpus", required=True, help="the corpus whose pages are asked about")
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the triples go")
@@ -241,7 +241,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    order = parsed(arguments)
+    order = parse_arguments(arguments)
     return exit_code(lambda output: make_triples(order, output))
 
 

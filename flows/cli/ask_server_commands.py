@@ -31,11 +31,11 @@ class ServiceFullError(RequestError):
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers to the `questions` of an AskRequest; raise RequestError where the service refuses or is not there."""
-    answers: list[dict[str, Any]] = json.loads(_sent("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
+    answers: list[dict[str, Any]] = json.loads(_send("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
     return answers
 
 
-def _sent(method: str, path: str, body: bytes | None) -> bytes:
+def _send(method: str, path: str, body: bytes | None) -> bytes:
     host, port = address()
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -93,22 +93,22 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     patience = PATIENCE_SECONDS if arguments.batch is not None else 0.0
     asking = ThreadPoolExecutor(AT_ONCE)
     try:
-        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions)
+        answers = asking.map(lambda question: ask_patiently(request | {"questions": [question]}, patience), questions)
         # What shows an answer is loaded while the service makes it.
-        show = shown_as(arguments, output)
+        show = choose_display(arguments, output)
         for answer in chain.from_iterable(answers):
             show(answer)
     finally:
         # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
         asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
-        page = _sent("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
+        page = _send("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
         arguments.report.write_bytes(page)
         output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
     return 0
 
 
-def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
+def ask_patiently(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
     """Ask the service; where it is full, again for so many seconds: a batch has time."""
     deadline = time.monotonic() + patience
     while True:
@@ -120,7 +120,7 @@ def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
             time.sleep(PAUSE_SECONDS)
 
 
-def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
+def choose_display(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
     """Return what shows an answer in JSON: as it is, or for people."""
     if arguments.json:
         return output.data
@@ -147,13 +147,13 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:
         from tasks.asking.request import require_no_files
 
-        settings = asked_settings(arguments)
+        settings = load_asked_settings(arguments)
         require_no_files(settings)
         request["settings"] = settings.model_dump(mode="json")
     return request
 
 
-def asked_settings(arguments: argparse.Namespace) -> AskSettings:
+def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
     """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time.
 
     Raise RequestError where what is to answer knows no probabilities, and would not hear that flag.

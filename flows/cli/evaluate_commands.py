@@ -37,8 +37,8 @@ MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
-    plan = _checked(request)
-    evaluation = _measured(plan, output)
+    plan = _plan(request)
+    evaluation = _measure(plan, output)
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
@@ -62,7 +62,7 @@ def _show_fitted(out: str | None, output: Output) -> None:
     )
 
 
-def _checked(request: EvaluationRequest) -> EvaluationPlan:
+def _plan(request: EvaluationRequest) -> EvaluationPlan:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
     from tasks.evaluation.arms import WEIGHTS_FILE
     from tasks.evaluation.judging import judge_server
@@ -81,7 +81,7 @@ def _checked(request: EvaluationRequest) -> EvaluationPlan:
     return plan
 
 
-def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
+def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
     """Run the evaluation and show how far it is; None where the user stopped it."""
     from flows.cli.run import RunEndedError, run_evaluation
 

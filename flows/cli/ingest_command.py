@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
-from flows.display.progress import clock, shown
+from flows.display.progress import clock, show_ingest
 from storage.catalog.current import require_own
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
@@ -49,7 +49,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        with shown(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
+        with show_ingest(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
             run = _run(request)
         for message in run.messages:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
@@ -65,7 +65,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     if run.stopped:
         output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
         return STOPPED
-    return PROBLEM if run.ended or _unready(documents, found, request) or found.found.unreadable else WELL
+    return PROBLEM if run.ended or _is_unready(documents, found, request) or found.found.unreadable else WELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _run(request: ReadingRequest) -> _Run:
     return _Run(messages=tuple(draw(TEXT, "ingest_done.j2", report=done).splitlines()))
 
 
-def _unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
+def _is_unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
     """Say whether a document that was asked about is not ready, or is still as it was where it was to be made anew."""
     wanted = {work.document_id: work.version for work in found.plan.work} if isinstance(request, EvolveRequest) else {}
     return any(

@@ -13,11 +13,11 @@ SHOW_CURSOR = "\x1b[?25h"
 
 
 @contextmanager
-def ended_by_ctrl_c(words: str) -> Iterator[None]:
+def end_by_ctrl_c(words: str) -> Iterator[None]:
     """Let Ctrl-C say the words and end the process inside the block, where nothing is begun that has to end in order.
 
     As an exception it can be lost there: libraries catch what comes while they load, Prefect what comes while it starts a flow, and
-    the command goes on. Once an ingest has begun, `ending_in_order` hears the signal. What is ignored stays so.
+    the command goes on. Once an ingest has begun, `end_in_order` hears the signal. What is ignored stays so.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 
 from flows.cli.arguments import USAGE_EXIT, build_parser
-from flows.cli.loading import ended_by_ctrl_c
+from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.errors import ExpectedError
 from tasks.settings.environment import check_environment
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         check_environment()
         # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
-        with ended_by_ctrl_c(stopped):
+        with end_by_ctrl_c(stopped):
             run = pkgutil.resolve_name(parsed.run)
         code: int = run(parsed, output)
         sys.stdout.flush()

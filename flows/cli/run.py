@@ -4,9 +4,9 @@ import asyncio
 import pkgutil
 from typing import Any, cast
 
-from flows.cli.loading import ended_by_ctrl_c
+from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import STOPPED
-from flows.prefect_runs.interruption import ended
+from flows.prefect_runs.interruption import cancel_cut_off
 from flows.prefect_runs.server import prefect_server, send_last_events
 from storage.records.evaluations import Evaluation
 from storage.system import bound_arenas
@@ -33,7 +33,7 @@ def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
 def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
     """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
     bound_arenas()
-    with ended_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
+    with end_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
         # What takes seconds to load is loaded while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401
@@ -49,4 +49,4 @@ def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow ta
             raise RunEndedError(str(error)) from error
         finally:
             send_last_events()
-            ended()
+            cancel_cut_off()

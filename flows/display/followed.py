@@ -22,7 +22,7 @@ class Following:
         self._line = self._side.status(self._words(), spinner="dots")
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def show(self) -> Iterator[None]:
         with self._line, subscribed(self._hear):
             yield
 
@@ -53,11 +53,11 @@ class Following:
 
 
 @contextmanager
-def followed(output: Output, questions: int) -> Iterator[Callable[[Answer], AbstractContextManager[None]]]:
+def follow_questions(output: Output, questions: int) -> Iterator[Callable[[Answer], AbstractContextManager[None]]]:
     """Show how far questions are, nothing for programs nor where nobody looks; give what an answer is to be shown inside of."""
     if output.as_json or not output.side.is_terminal:
         yield lambda _answer: nullcontext()
         return
     following = Following(output, questions)
-    with following.shown():
+    with following.show():
         yield following.aside

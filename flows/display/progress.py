@@ -107,7 +107,7 @@ def clock(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def shown(work: Sequence[DocumentWork], reading: ReadingSettings, *, console: Console, quiet: bool) -> Iterator[None]:
+def show_ingest(work: Sequence[DocumentWork], reading: ReadingSettings, *, console: Console, quiet: bool) -> Iterator[None]:
     meter = WorkMeter(work, reading)
     with listening(meter.hear):
         if quiet:

@@ -22,7 +22,7 @@ _endings: list[threading.Thread] = []
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def end_in_order() -> Iterator[None]:
     """Turn SIGINT and SIGTERM inside the block into a request to stop, which steps meet at their next report.
 
     A signal that was ignored before stays ignored: Ctrl-C under `deployments.up` is for that process alone.
@@ -43,7 +43,7 @@ def ending_in_order() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def ended() -> None:
+def cancel_cut_off() -> None:
     """Note that the run ended in order: nothing is cut off any more."""
     while _cuts:
         _cuts.pop().cancel()

@@ -32,7 +32,7 @@ async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None: 
 
 
 @contextmanager
-def failures_logged(what: str) -> Iterator[None]:
+def log_failures(what: str) -> Iterator[None]:
     """Log that `what` could not be kept, where the block fails; use it inside a run of a flow or a task only."""
     try:
         yield
@@ -45,23 +45,23 @@ LONGEST_NAME = 120
 """Letters of a run's name that a list in the UI has room for."""
 
 
-def question_asked() -> str:
+def name_asking_run() -> str:
     """Return the name of a run that asks: its question, and how many come after it."""
     return first_of(flow_run.parameters["request"].questions)
 
 
-def folder_read() -> str:
+def name_reading_run() -> str:
     """Return the name of a run that reads documents in: its folder, and how many come after it."""
     return first_of(flow_run.parameters["request"].paths)
 
 
-def what_is_measured() -> str:
+def name_measuring_run() -> str:
     """Return the name of a run that measures: what, and on which dataset or corpus."""
     request = flow_run.parameters["request"]
     return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
 
 
-def looked_after() -> str:
+def name_maintaining_run() -> str:
     """Return the name of a run that looks after corpora: the first of them, or all."""
     corpora = flow_run.parameters["request"].corpora
     return f"maintain {first_of(corpora) if corpora else 'every corpus'}"

@@ -24,7 +24,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run as run_at_work
 
 from flows.display.progress import WorkMeter
-from flows.prefect_runs.labels import failures_logged
+from flows.prefect_runs.labels import log_failures
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -57,10 +57,10 @@ def corpus_key(kind: str, corpus: str) -> str:
 
 def answer_key(answer: Answer) -> str:
     """Return `answer-CORPUS-FIRST-WORDS-ID`; letters that are no ASCII lose their accents, or are left out."""
-    words = _dashed(answer.question)
+    words = _dash(answer.question)
     if len(words) > WORDS_SHOWN:
         words = words[: WORDS_SHOWN + 1].rpartition("-")[0] or words[:WORDS_SHOWN]
-    parts = ("answer", _dashed(answer.corpus)[:CORPUS_SHOWN].strip("-"), words, answer.answer_id[:DIGITS])
+    parts = ("answer", _dash(answer.corpus)[:CORPUS_SHOWN].strip("-"), words, answer.answer_id[:DIGITS])
     return "-".join(filter(None, parts))
 
 
@@ -68,7 +68,7 @@ def reading_key(request: ReadingRequest) -> str:
     return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
 
 
-def _dashed(text: str) -> str:
+def _dash(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
@@ -82,7 +82,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
-async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
+async def show_bar(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
     """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
     if not work:
         yield
@@ -148,10 +148,10 @@ async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
     """Leave the page of the ingest at work, and that of its corpus; log what cannot be kept."""
     run, words = str(run_at_work.id), cast(Any, MARKDOWN.get_template("ingest_words.j2").module)
-    with failures_logged("the page of this ingest"):
+    with log_failures("the page of this ingest"):
         page = draw(MARKDOWN, "ingest_page.j2", report=report, run=run)
         await leave_page(reading_key(request), page, str(words.counts(report)), of_flow=UUID(run))
-    with failures_logged("the page of the corpus"):
+    with log_failures("the page of the corpus"):
         await leave_corpus_page(request.corpus)
 
 

@@ -27,7 +27,7 @@ async def read(question: Question, context: AskContext) -> Findings:
     """
     settings = context.settings.agent
     graph, scores = await find_documents(question, context, most=settings.documents)
-    turned = await kept_by_model(question, graph, scores, context) if context.reader.model else None
+    turned = await keep_by_model(question, graph, scores, context) if context.reader.model else None
     kept = turned or await keep_searched.submit(question, graph, scores, context)
     # A small model only searches: the other tools are taken by rules.
     if turned is None or context.reader.short:
@@ -42,7 +42,7 @@ async def read(question: Question, context: AskContext) -> Findings:
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
 
 
-async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
+async def keep_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
     """Have the model take turns until one ends it: first look -> (turn). None where nothing came of it."""
     turns = await first_look.submit(question, graph, scores, context)
     while not turns.ended:

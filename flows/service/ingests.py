@@ -106,7 +106,7 @@ class Ingests:
         return ingest
 
     @contextmanager
-    def claiming(self) -> Iterator[Callable[[str], None]]:
+    def claim_uploads(self) -> Iterator[Callable[[str], None]]:
         """Have the uploads for which the yielded function is called stay while the block runs."""
         mine: list[str] = []
 
@@ -135,7 +135,7 @@ class Ingests:
         """Have it end: what is finished stays. What was being read with it begins again."""
         ingest.called_off = True
         if ingest.state is State.WAITING:
-            await self._stopped(ingest)
+            await self._mark_stopped(ingest)
         elif not ingest.ended:
             if ingest.reading and not ingest.reading.cancelling():
                 ingest.reading.cancel()
@@ -143,7 +143,7 @@ class Ingests:
 
     async def go_on(self) -> None:
         """Begin with what was uploaded and not read in when the service ended, or was killed."""
-        for corpus, paths in await asyncio.to_thread(unread_uploads):
+        for corpus, paths in await asyncio.to_thread(find_unread_uploads):
             self.begin(corpus, paths, uploaded=True)
 
     async def end(self) -> None:
@@ -154,21 +154,21 @@ class Ingests:
 
     async def _work(self, corpus: str) -> None:
         try:
-            while self._waiting(corpus):
+            while self._list_waiting(corpus):
                 if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
                     # Begun elsewhere: a second one would be refused.
                     await asyncio.sleep(LOOK_SECONDS)
-                elif together := self._waiting(corpus):
+                elif together := self._list_waiting(corpus):
                     await self._read(corpus, together)
         finally:
             del self.workers[corpus]
 
-    def _waiting(self, corpus: str) -> list[Ingest]:
+    def _list_waiting(self, corpus: str) -> list[Ingest]:
         return [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]
 
     async def _read(self, corpus: str, together: Sequence[Ingest]) -> None:
         paths = tuple(dict.fromkeys(path for each in together for path in each.paths))
-        reading = asyncio.create_task(ingested(paths, corpus))
+        reading = asyncio.create_task(run_ingest_command(paths, corpus))
         for each in together:
             each.state, each.together, each.reading = State.AT_WORK, paths, reading
         await asyncio.wait([reading])
@@ -177,7 +177,7 @@ class Ingests:
         for each in together:
             each.reading = None
             if each.called_off:
-                await self._stopped(each)
+                await self._mark_stopped(each)
             elif apart or reading.cancelled():
                 each.state = State.WAITING
             else:
@@ -189,7 +189,7 @@ class Ingests:
     async def _finish(self, ingest: Ingest, reading: "asyncio.Task[Mapping[str, Any]]") -> None:
         if ingest.uploaded and not any(Path(path).exists() for path in ingest.paths):
             # Its document was removed meanwhile, and the file with it.
-            return await self._stopped(ingest)
+            return await self._mark_stopped(ingest)
         try:
             ingest.result = result = await asyncio.to_thread(_result, ingest, reading.result())
             if result["ended"] or not result["documents"]:
@@ -200,7 +200,7 @@ class Ingests:
             ingest.error, ingest.state = view_error(error, over_http=True), State.FAILED
         return await self.tidy(ingest)
 
-    async def _stopped(self, ingest: Ingest) -> None:
+    async def _mark_stopped(self, ingest: Ingest) -> None:
         ingest.state = State.STOPPED
         await self.tidy(ingest)
 
@@ -208,18 +208,18 @@ class Ingests:
         """Delete what was uploaded for it and no document came of, or one that failed: what the catalog says of that stays."""
         try:
             if ingest.uploaded and not self.ending:
-                wanted = self._wanted()
+                wanted = self._list_wanted()
                 published = {
                     path for record in await asyncio.to_thread(_records, ingest) if is_kept(record) for path in record.paths
                 }
                 # One that is published by now may not have been before; nothing comes in between here.
-                forget_uploads(set(ingest.paths) - published - wanted - self._wanted(), corpus_location(ingest.corpus))
+                forget_uploads(set(ingest.paths) - published - wanted - self._list_wanted(), corpus_location(ingest.corpus))
         except (ExpectedError, OSError) as error:
             say(f"an upload stays where it is, {', '.join(ingest.paths)}: {error}")
         finally:
             ingest.over.set()
 
-    def _wanted(self) -> set[str]:
+    def _list_wanted(self) -> set[str]:
         return {*self.claimed, *(path for each in self.kept.values() if not each.ended for path in each.paths)}
 
 
@@ -228,7 +228,7 @@ def is_kept(record: DocumentRecord) -> bool:
     return record.state is not DocumentState.FAILED
 
 
-def unread_uploads() -> list[tuple[str, list[str]]]:
+def find_unread_uploads() -> list[tuple[str, list[str]]]:
     """Return the corpora with uploads that no document was made of, and which; those of documents that failed are deleted."""
     found = []
     for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
@@ -264,7 +264,7 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
+async def run_ingest_command(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
     """Run `flowreader ingest`, in a process of its own, and return what it says; raise RequestError where it did nothing.
 
     Where this is cancelled it ends in order: what is finished stays. However this process ends, so does the other.

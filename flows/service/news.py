@@ -14,7 +14,7 @@ QUIET_SECONDS = 15.0
 """What stands between cuts lines that are quiet for longer."""
 
 
-class News:
+class LatestEvents:
     """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
 
     def __init__(self, asked: AwaitedRequest) -> None:
@@ -38,10 +38,10 @@ class News:
         self._hearing.close()
         self._some.set()
 
-    async def newest(self) -> AsyncIterator[Followed]:
+    async def follow(self) -> AsyncIterator[Followed]:
         """Yield what happens until the question ends, in silence the last stage again."""
         stage, patience = StageReached("", "waiting"), FIRST_SECONDS
-        with self.asked.awaited():
+        with self.asked.count_waiter():
             while not self.asked.answers.done():
                 try:
                     await asyncio.wait_for(self._some.wait(), patience)

@@ -15,8 +15,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from flows.ask_deployed import AwaitedRequest
-from flows.service.news import News
-from flows.service.received import checked, received, while_here
+from flows.service.news import LatestEvents
+from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of_question
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
@@ -102,9 +102,9 @@ class ChatRequest(BaseModel):
         fields = [name for name, value in (self.model_extra or {}).items() if value is not None and SHOWN_FIELD.fullmatch(name)]
         return ", ".join([*earlier, *fields[:FIELDS_SHOWN]])
 
-    def asked(self) -> AskRequest:
+    def to_ask_request(self) -> AskRequest:
         more = self.flowreader or ({"settings": {"reading": {"by": "model"}}} if chat_endpoint() else {})
-        return checked(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
+        return parse_form(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
 
 
 @router.get("/models")
@@ -131,36 +131,36 @@ def _model(name: str) -> dict[str, Any]:
 @router.post("/chat/completions")
 async def chat(request: Request) -> Response:
     """Answer the last message of the user, streamed or not."""
-    wanted = checked(ChatRequest, await received(request))
+    wanted = parse_form(ChatRequest, await read_body(request))
     question, began = wanted.question, int(time.time())
-    if (own := own_task(question)) is not None:
+    if (own := reply_to_front_end(question)) is not None:
         reply = CompletionReply(wanted.model, began, own)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
-    asked = request.app.state.intake.take_in(wanted.asked())
+    asked = request.app.state.intake.take_in(wanted.to_ask_request())
     headers = {NOT_USED: wanted.unused} if wanted.unused else {}
     here = str(request.base_url).rstrip("/")
     if not wanted.stream:
-        reply = await while_here(request, answered(asked, wanted.model, began, here))
+        reply = await run_while_connected(request, wait_for_reply(asked, wanted.model, began, here))
         return JSONResponse(reply.whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return StreamingResponse(
-        told_of(News(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
+        stream_reply(LatestEvents(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
     )
 
 
-async def answered(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
-    await asked.waited_for()
+async def wait_for_reply(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
+    await asked.wait_for_answers()
     return completion_of(asked.given[0], corpus, began, here)
 
 
-async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
+async def stream_reply(news: LatestEvents, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
     """Yield comments on how it goes, then the answer, or what ended it."""
-    async for event in news.newest():
+    async for event in news.follow():
         if isinstance(event, StageReached):
             yield f": {event.words}\n\n"
     try:
-        reply = await answered(news.asked, corpus, began, here)
+        reply = await wait_for_reply(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
         yield _event({"error": in_openai_words(refusal_of_question(error).error)})
         return
@@ -222,7 +222,7 @@ TASK = re.compile(r"\s*#+ *task:", re.IGNORECASE)
 FIRST_ASKED = re.compile(r"^USER:\s*(.+)$", re.MULTILINE)
 
 
-def own_task(text: str) -> str | None:
+def reply_to_front_end(text: str) -> str | None:
     """Return the reply to what a chat front end wants for itself, such as a title of the conversation; None for a question.
 
     Such a message begins with "### Task:" and names the field of the JSON that it wants.

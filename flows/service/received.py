@@ -16,7 +16,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from flows.service.refusals import misfit
+from flows.service.refusals import describe_misfit
 from storage.errors import RequestError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, RefusalReason, emit
@@ -115,7 +115,7 @@ def require_welcome(request: Request, check: TokenCheck | None) -> None:
         raise RefusedError(400, what, host[:100], remedy, why=RefusalReason.HOST)
 
 
-async def received(request: Request, kind: str = JSON) -> bytes:
+async def read_body(request: Request, kind: str = JSON) -> bytes:
     """Return what was sent; raise RequestError where it is of another kind by its header, or too much.
 
     What a page of the web may send without asking first is never JSON.
@@ -130,9 +130,9 @@ async def received(request: Request, kind: str = JSON) -> bytes:
     return body
 
 
-async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, R]) -> R:
     """Return what the work gives; where the client goes before, cancel it and raise ClientDisconnect."""
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -143,14 +143,14 @@ async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
         leaving.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:
+def parse_form(form: type[T], given: bytes | Mapping[str, Any]) -> T:
     """Return the form that is filled in so; raise RequestError where it cannot be, naming the field."""
     try:
         return form.model_validate_json(given) if isinstance(given, bytes) else form.model_validate(given)
     except ValidationError as error:
-        raise misfit(error.errors()[0], "/openapi.json has the fields") from error
+        raise describe_misfit(error.errors()[0], "/openapi.json has the fields") from error

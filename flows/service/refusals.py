@@ -48,7 +48,7 @@ def refusal_of_question(error: Exception) -> Refusal:
     return refusal
 
 
-def misfit(first: Mapping[str, Any], remedy: str) -> RequestError:
+def describe_misfit(first: Mapping[str, Any], remedy: str) -> RequestError:
     """Return the first error that pydantic has of a form in our words, naming the field."""
     place = ".".join(map(str, first["loc"])) or "the request"
     value = "" if first["type"] == "missing" else displayed(str(first["input"]).encode(errors="replace").decode())[:100]

@@ -155,7 +155,7 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
         send_last_events()
 
 
-def leave() -> NoReturn:
+def exit_now() -> NoReturn:
     """End the process, now that all has ended in order: of questions that were cut off DuckDB would complain at length."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -180,14 +180,14 @@ async def serve(
         deployment = await declared.aapply(work_pool_name=POOL)
         runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
         await runs.end_what_was_killed()
-        await warmed_up()
+        await warm_up()
         intake = Intake(runs, deployment, room())
         app = web_app(intake, token=token)
         web = uvicorn.Server(uvicorn.Config(app, http=PromptHead, log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
-            asyncio.ensure_future(staying("what takes runs of ask/ask", lambda: serve_runs(intake))),
-            asyncio.ensure_future(staying("what makes the pages", intake.make_pages)),
+            asyncio.ensure_future(keep_running("what takes runs of ask/ask", lambda: serve_runs(intake))),
+            asyncio.ensure_future(keep_running("what makes the pages", intake.make_pages)),
         ]
         ready(f"http://{address}")
         await stopping.wait()
@@ -206,7 +206,7 @@ async def ask_again_soon(response: httpx.Response) -> None:
         response.headers.setdefault("Retry-After", AGAIN_SECONDS)
 
 
-async def warmed_up() -> None:
+async def warm_up() -> None:
     """Load what the first questions need, but wait no longer than that; what hangs goes on in its thread."""
     done, _late = await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(warm_up_questions))], timeout=WARM_UP_SECONDS)
     for ended in done:
@@ -218,10 +218,10 @@ async def serve_runs(intake: Intake) -> None:
         worker = ResidentWorker(intake)
         async with asyncio.TaskGroup() as both:
             both.create_task(worker.start(printer=lambda *_words: None))
-            both.create_task(staying("what hears of new runs of ask/ask", worker.wake_up))
+            both.create_task(keep_running("what hears of new runs of ask/ask", worker.wake_up))
 
 
-async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
+async def keep_running(name: str, work: Callable[[], Awaitable[None]]) -> None:
     """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
     said = ""
     while True:

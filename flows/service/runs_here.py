@@ -53,7 +53,7 @@ class RunsHere:
     def labels(self) -> dict[str, Any]:
         return {LABEL: self.address}
 
-    async def created(self, flow: Flow[..., Any], **more: Any) -> FlowRun:  # noqa: ANN401 - the fields of FlowRunCreate
+    async def create_run(self, flow: Flow[..., Any], **more: Any) -> FlowRun:  # noqa: ANN401 - the fields of FlowRunCreate
         """Create a run as one of this service, in one request.
 
         Prefect's client needs a second one for the label, and for a run of a deployment the server checks two schemas, in 50 ms.
@@ -71,16 +71,16 @@ class RunsHere:
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Begin work that ends with the service; where that ends already, the work is cancelled before its first step."""
-        task = self._kept(work)
+        task = self._start(work)
         if self.ending:
             task.cancel()
         return task
 
     def settle(self, run_id: UUID, state: State[Any]) -> None:
         """Have the server know how a run ended, now or when it is there again."""
-        self._kept(self._settled(run_id, state))
+        self._start(self._send_state(run_id, state))
 
-    def _kept(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, context=self.context.copy())
         self.tasks.add(task)
         task.add_done_callback(self._forget)
@@ -127,7 +127,7 @@ class RunsHere:
             return False
         return run.state is not None and run.state.is_cancelling()
 
-    async def _settled(self, run_id: UUID, state: State[Any]) -> None:
+    async def _send_state(self, run_id: UUID, state: State[Any]) -> None:
         """Have the server know the state; what it was sent before, and was slow to read, may still overwrite it once."""
         final = False
         while not final:

@@ -135,7 +135,7 @@ def _place(partial: Path, kept: Path) -> Path:
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        while not _moved(partial, kept):
+        while not _try_to_move(partial, kept):
             pass
         sync_folder(kept.parent)
     except OSError:
@@ -146,7 +146,7 @@ def _place(partial: Path, kept: Path) -> Path:
     return kept
 
 
-def _moved(partial: Path, kept: Path) -> bool:
+def _try_to_move(partial: Path, kept: Path) -> bool:
     """Say whether the file is where it stays; its folder may go meanwhile, with another file of the same content."""
     kept.parent.mkdir(exist_ok=True)
     try:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from flows.service.paths import from_root
-from flows.service.received import checked, received, while_here
+from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
@@ -47,11 +47,11 @@ async def begin(request: Request, corpus: str = "") -> Response:
 @router.post("/")
 async def ask(request: Request) -> Response:
     """Answer the form's question, and lead to its answer; what is wrong stands on the page."""
-    fields = {name: values[0] for name, values in parse_qs((await received(request, FORM)).decode("utf-8", "replace")).items()}
+    fields = {name: values[0] for name, values in parse_qs((await read_body(request, FORM)).decode("utf-8", "replace")).items()}
     corpus, question, reader = (fields.get(name, "") for name in ("corpus", "question", "reader"))
     try:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
-        (answer,) = await while_here(request, request.app.state.intake.ask(checked(AskRequest, asked)))
+        (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
         return await asyncio.to_thread(page, corpus, error=refusal.error, question=question, reader=reader, status=refusal.status)
@@ -64,7 +64,7 @@ def settings_in(fields: Mapping[str, str]) -> dict[str, Any]:
     return ({"reading": {"by": by}} if by else {}) | ({"pages_per_answer": int(pages)} if wanted else {})
 
 
-def usual(names: Sequence[str]) -> str:
+def choose_corpus(names: Sequence[str]) -> str:
     """Return the corpus to begin with: `default`, else the largest, else `default`, which is still to be made."""
     if USUAL in names or not names:
         return USUAL
@@ -82,7 +82,7 @@ def page(
 ) -> HTMLResponse:
     """Return the page of the corpus where it is there, or where it is `named` and may be made; else of the usual one."""
     names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
-    chosen = corpus if corpus in names or (named and corpus_location(corpus)) else usual(names)
+    chosen = corpus if corpus in names or (named and corpus_location(corpus)) else choose_corpus(names)
     contents: dict[str, Any] = {"documents": (), "answers": (), "at_work": ()}
     try:
         if chosen in names:

@@ -31,7 +31,7 @@ router = APIRouter(prefix="/documents")
 
 
 @router.get("/{document}")
-def shown(document: str, corpus: str = "default") -> Response:
+def show_document(document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
     with opened(corpus, document) as found:
         return html("document.html", corpus=corpus, outline=view_outline(*found))
