@@ -174,7 +174,7 @@ class SlowServer:
     def begin(self, work):
         return asyncio.get_running_loop().create_task(work)
 
-    async def created(self, *_given, **_more):
+    async def create_run(self, *_given, **_more):
         self.asked += 1
         await asyncio.sleep(self.seconds)
         return SimpleNamespace(id=uuid4())
