@@ -1,7 +1,7 @@
-"""Where questions come in over HTTP.
+"""The query service over HTTP.
 
 / is the page for people, with the answers' own pages under /answers. POST /api/v1/ask, or /ask, takes an AskRequest as JSON and
-gives `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it goes, as server-sent events. /v1 is for
+returns `{"answers": [...]}`; POST /ask/stream takes one question and reports progress as server-sent events. /v1 is for
 clients of OpenAI, POST /mcp for those of MCP, /api/v1 for all others. GET /health shows how many wait. An error is
 `{"error": {"what", "value", "remedy"}}`.
 """
@@ -35,13 +35,13 @@ from tasks.watching.metrics_endpoint import as_text
 
 MCP = "/mcp"
 QUESTIONS = (*api.QUESTIONS, openai_protocol.COMPLETIONS)
-"""What is refused here is counted as a question."""
+"""Refusals on these paths count as refused questions."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     check = TokenCheck(token) if token else None
     tools = Tools(intake.ask, searching=intake.search)
-    # Who is welcome is looked at below, for every route. Without sessions a service that starts anew has lost none.
+    # `guard` checks every route. Without sessions a restart of the service loses none.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)
     app = FastAPI(
@@ -75,7 +75,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         except Exception as error:
             reply = await reply_to_error(request, error)
         reply.headers["X-Content-Type-Options"] = "nosniff"
-        # A report forbids all else itself, but where it may be framed only a header says.
+        # A report's own policy forbids the rest, but only a header can forbid framing.
         reply.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
         return reply
 
@@ -83,7 +83,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
 
 
 async def reply_to_error(request: Request, error: Exception) -> Response:
-    """Return the reply to an error: a page to people, else JSON, in OpenAI's words to its clients; raise what is not expected."""
+    """Return the reply to an error: a page for people, else JSON, in OpenAI's shape for its clients; raise an unexpected error."""
     path = request.scope["path"]
     is_question = path in QUESTIONS and not isinstance(error, HTTPException | RequestValidationError)
     refusal = (refusal_of_question if is_question else refusal_of)(in_our_words(request, error))
@@ -95,7 +95,7 @@ async def reply_to_error(request: Request, error: Exception) -> Response:
 
 
 def in_our_words(request: Request, error: Exception) -> Exception:
-    """Return the error of a request that fits no form or no route as one of ours, and any other as it is."""
+    """Return FastAPI's error of a wrong form or route as one of ours, any other as it is."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         return describe_misfit({**first, "loc": first["loc"][1:]}, "/openapi.json has the fields")
@@ -109,7 +109,7 @@ def in_our_words(request: Request, error: Exception) -> Exception:
 
 @asynccontextmanager
 async def run_with_app(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
-    """Count while the app lives; what it was reading in ends with it."""
+    """Count, and serve MCP, while the app runs; end its ingests with it."""
     with as_text() as app.state.metrics:
         async with tools.session_manager.run():
             await app.state.ingests.go_on()

@@ -1,4 +1,4 @@
-"""Takes questions in, so many at a time, and answers each in a run of the flow `ask` in this process; their pages come after."""
+"""Takes questions in, a bounded number at a time, and answers each in a run of the flow `ask` in this process; pages come after."""
 
 import asyncio
 import sys
@@ -37,17 +37,17 @@ from tasks.views.errors import RefusedError
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 5.0
-"""A question whose run has not begun after so long is answered without it; its wait counts from when another began, if later."""
+"""A question whose run has not begun by then is answered without it; its wait counts from when another began, if later."""
 
 AT_A_TIME = 2
 """Runs that begin side by side: with all at once, the first would wait for the last."""
 
 SEARCHES = 2
-"""At a time: they compute from their beginning to their end, and questions wait for them."""
+"""At a time: they compute without a pause, and questions wait for them."""
 
 LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
 PAGES_WAIT_SECONDS = 20.0
-"""Where questions keep coming, the pages of those that were answered are made in between."""
+"""While questions keep coming, pages of answers wait this long at most."""
 
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
 LATE = f"did not let its run begin in {BEGIN_SECONDS:.0f} s"
@@ -91,7 +91,7 @@ class Intake:
     def take_in(self, request: AskRequest) -> AwaitedRequest:
         """Begin with what is asked, and return what to wait for; raise RefusedError where there is no room or the service ends.
 
-        It goes on where who waits for it is gone, as far as `AwaitedRequest` says, and its answers are kept.
+        It goes on when nobody waits for it any more, within the bounds of `AwaitedRequest`, and its answers are kept.
         """
         require_no_files(request.settings)
         asked = self._enter(request)
@@ -103,7 +103,7 @@ class Intake:
 
     async def search(self, request: AskRequest, start: int, limit: int) -> Found:
         """Return what the search finds; it takes the place of a question. Raise what `take_in` or the search raises."""
-        # It computes to its end where the client is gone, too, and has its place until then.
+        # It computes to its end even if the client is gone, and keeps its place until then.
         searching = asyncio.ensure_future(self._search(with_own_files(request), start, limit))
         self.searching.add(searching)
         searching.add_done_callback(self.searching.discard)
@@ -121,10 +121,10 @@ class Intake:
             self._leave(looking)
 
     def _enter(self, request: AskRequest) -> AwaitedRequest:
-        """Give a place inside; where there is none, that of the first question that nobody waits for."""
+        """Give a place; where none is free, take that of the first question that nobody waits for."""
         if self.runs.ending:
-            what = "the query service takes no question: it ends"
-            raise RefusedError(503, what, "", "ask it again, when the service is up", why=RefusalReason.STOPPED)
+            what = "the query service takes no more questions: it is shutting down"
+            raise RefusedError(503, what, "", "ask again when the service is up", why=RefusalReason.STOPPED)
         if len(self.waiting) >= self.room:
             left = next((asked for asked in self.waiting.values() if asked.is_left and not asked.shares(request)), None)
             if left is None:
@@ -166,7 +166,7 @@ class Intake:
             raise
 
     async def _why_unseen(self, request: AskRequest, asked: AwaitedRequest) -> str:
-        """Begin the question's run when its turn comes; return "" when the question is being answered in it, else why it is not."""
+        """Begin the question's run in its turn; return "" once the question is being answered in it, else the reason."""
         came = time.monotonic()
         async with self.turns:
             left = max(came, self.last_begun) + BEGIN_SECONDS - time.monotonic()
@@ -214,7 +214,7 @@ class Intake:
             raise
 
     async def _settle_called_off(self, creating: "asyncio.Future[FlowRun]", asked: AwaitedRequest) -> None:
-        """Settle the run that the server makes all the same, when it is slow to reply."""
+        """Settle the run that a slow server creates after all."""
         self.runs.settle((await creating).id, state_after(None, asked))
 
     async def answer_run(self, run: FlowRun) -> None:
@@ -243,14 +243,14 @@ class Intake:
                 try:
                     await asyncio.shield(self.runs.begin(self._make_pages(self.unmade[0])))
                 finally:
-                    # What the end of the service cut off is counted there.
+                    # What the end of the service cut off stays: it is counted there.
                     if not self.runs.ending:
                         self.unmade.popleft()
             if not self.unmade:
                 self.answered.clear()
 
     async def _idle(self) -> None:
-        """Return when nothing has waited for a while, or after long."""
+        """Return once nothing has waited for QUIET_SECONDS, or after PAGES_WAIT_SECONDS."""
         patience, quiet = time.monotonic() + PAGES_WAIT_SECONDS, 0.0
         while quiet < QUIET_SECONDS and time.monotonic() < patience:
             await asyncio.sleep(LOOK_SECONDS)
@@ -272,13 +272,13 @@ class Intake:
 
 
 def full_error(room: int) -> RefusedError:
-    what = "the query service is full: so many questions are being answered or wait already"
+    what = f"the query service is full: {room} questions are being answered or waiting"
     remedy = f"ask again in {RETRY_SECONDS} seconds; FLOWREADER_ASK_QUEUE lets more wait"
     return RefusedError(503, what, str(room), remedy, why=RefusalReason.FULL, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 def why_not(in_a_run: "asyncio.Task[None]") -> str:
-    """Return why the run did not begin, in words; raise CancelledError where it was cancelled before."""
+    """Return why the run did not begin; raise CancelledError where it was cancelled."""
     if not in_a_run.done():
         return LATE
     error = in_a_run.exception()

@@ -1,7 +1,7 @@
-"""FlowReader for programs that speak the Model Context Protocol: its tools, whichever way a program comes to them.
+"""FlowReader for programs that speak the Model Context Protocol: its tools, over stdio and HTTP.
 
-A reply is JSON in text, then a picture where there is one; `next_cursor` in it, given as `cursor`, goes on. An error is a reply,
-too: `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
+A reply is JSON as text, then a picture where there is one; `next_cursor` in it is the `cursor` of the next call. An error is a reply,
+too: `{"error": {"what", "value", "remedy"}}`. Replies hold words of documents as data: nothing here follows them.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ Ingesting = Callable[[Sequence[str], str], Awaitable[Mapping[str, Any]]]
 """Reads paths into a corpus and returns what `flowreader ingest --json` says."""
 
 MOST_BYTES = 45_000
-"""Of a reply's text, some 15,000 tokens: of much longer ones usual programs show their model the beginning, or a file's name."""
+"""Of a reply's text, some 15,000 tokens: programs cut much longer ones, or replace them by a file's name."""
 COMPACT = (",", ":")
 """Between values and after names: spaces would take a seventh of the tokens."""
 LONGEST_VALUE = 8_000
 """Characters of one value in a reply; longer text of a page comes in parts."""
 PICTURE_PIXELS = 800
-"""Width: print of 9 points can be read, and a model takes it for a thousand tokens or so."""
+"""Width: print of 9 points is legible, and a model counts about a thousand tokens."""
 SKIPPED_SHOWN = 20
 OF_NO_USE = frozenset(
     [
@@ -57,9 +57,9 @@ OF_NO_USE = frozenset(
 )
 """Fields of an answer and its citations that tell an agent nothing, and would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
-"""Of views of pages: nothing here takes the ids of nodes."""
+"""From views of pages: no tool takes ids of nodes."""
 USUAL_CORPUS = "default"
-"""What is made, where there is none, by the first ingest that names none."""
+"""The corpus of the first ingest, if it names none."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
@@ -111,7 +111,7 @@ class Tools(MCPServer):
         arguments: dict[str, Any],
         context: Any = None,  # noqa: ANN401 - the SDK's
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; what is wrong with the call is its reply. Raise what is not expected: the SDK logs it, and tells no more."""
+        """Call a tool; an expected error is its reply. Raise any other: the SDK logs it, and hides it from the client."""
         known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
         takes = known.get(name, [])
         try:
@@ -124,7 +124,7 @@ class Tools(MCPServer):
         except (ToolError, RequestError) as raised:
             error = raised.__cause__ if isinstance(raised, ToolError) else raised
             if isinstance(error, ValidationError):
-                error = describe_misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema says of which type")
+                error = describe_misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema has their types")
             if not isinstance(error, ExpectedError | OSError):
                 raise
             return make_reply({"error": refusal_of(error).error.model_dump()}, wrong=True)
@@ -208,7 +208,7 @@ def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
 
 
 def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
-    """Return an answer, as `--json` has it, without what tells how it was found; `get_answer` goes on with it."""
+    """Return an answer as `--json` has it, without how it was found; `get_answer` has the rest."""
     head = {name: value for name, value in answer.items() if name not in OF_NO_USE}
     cited = [{name: value for name, value in one.items() if name not in OF_NO_USE} for one in answer["citations"]]
     return make_part(head, "citations", cited, cursor)
@@ -227,9 +227,9 @@ def make_part(
     base: int = 0,
     more: int | None = None,
 ) -> CallToolResult:
-    """Return the head with so many of the items from the cursor on as a reply holds, and the cursor that goes on.
+    """Return the head with as many items from the cursor on as fit in a reply, and the next cursor.
 
-    The items may begin at the cursor `base` themselves, and go on at `more`.
+    The items themselves may begin at the cursor `base`, and continue at `more`.
     """
     # The cursor comes first: a program that cuts a reply cuts its end.
     value = {**cut(head), "next_cursor": more, name: (shown := list[Mapping[str, Any]]())}
@@ -252,7 +252,7 @@ def size(item: Mapping[str, Any]) -> int:
 
 
 def make_reply(value: Mapping[str, Any], *pictures: ImageContent, wrong: bool = False) -> CallToolResult:
-    # As text alone: where there is structured content some programs leave out the picture, others the words. The words come
-    # first: some programs show their model the first part only.
+    # Text alone: with structured content some programs drop the picture, others the words. The words come
+    # first: some programs show their model only the first part.
     text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False, separators=COMPACT))
     return CallToolResult(content=[text, *pictures], is_error=wrong)

@@ -1,4 +1,4 @@
-"""Questions, how they go, and what came of them: passages, answers with their reports and lineage, and what was counted."""
+"""Questions and their progress; passages, answers with their reports and lineage; metrics."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -25,7 +25,7 @@ from tasks.views.answers import AnswersView, AnswerView, view_answer, view_answe
 from tasks.views.runs import AnswerLineageView, lineage_json, view_lineage
 
 MOST_QUESTIONS = 64
-"""In one request: more would hold a seat for hours, and are better asked one by one."""
+"""In one request: more would hold a seat for hours."""
 
 STREAM = "/ask/stream"
 
@@ -104,7 +104,7 @@ def metrics(request: Request) -> Response:
 
 
 def request_in(body: bytes) -> AskRequest:
-    """Return what is asked; raise RequestError where it is no JSON of an AskRequest, naming the field."""
+    """Return the AskRequest; raise RequestError, naming the field, where the body is none, or for too many questions."""
     asked = parse_form(AskRequest, body)
     if (many := len(asked.questions)) > MOST_QUESTIONS:
         raise RequestError("too many questions in one request", str(many), f"send at most {MOST_QUESTIONS} at a time")
@@ -112,10 +112,10 @@ def request_in(body: bytes) -> AskRequest:
 
 
 async def follow_question(request: Request, response: Response) -> LatestEvents:
-    """Take a question in and follow it; what is refused is so before the stream begins. The header says what stops it."""
+    """Take a question in and follow it; refusals come before the stream begins. The header has the address that stops it."""
     asked, intake = request_in(await read_body(request)), request.app.state.intake
     if len(asked.questions) != 1:
-        raise RequestError("a stream tells of one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
+        raise RequestError("a stream is about one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
     news = LatestEvents(intake.take_in(asked))
     response.headers["Location"] = f"{STREAM}/{news.asked.id}"
     return news
@@ -128,7 +128,7 @@ async def stop(request: Request, question_id: str) -> None:
 
 @stream.post(STREAM, response_class=EventSourceResponse)
 async def tell(news: Annotated[LatestEvents, Depends(follow_question)]) -> AsyncIterator[ServerSentEvent]:
-    """Yield `stage` and `draft` as they come, then `error`, or `answer`, with `withdrawn` before it where it is not the draft's."""
+    """Yield `stage` and `draft`, then `error` or `answer`; `withdrawn` comes before an answer that does not begin with the draft."""
     draft = ""
     async for event in news.follow():
         if isinstance(event, DraftGrown):

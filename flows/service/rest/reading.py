@@ -1,4 +1,4 @@
-"""What is read in: uploads, files of the service's machine, and how far their ingests came."""
+"""Uploads, files of the service's machine to read, and the progress of their ingests."""
 
 import asyncio
 from typing import Annotated
@@ -64,7 +64,7 @@ async def ingests(request: Request, corpus: Corpus) -> IngestsView:
 async def begin(request: Request, corpus: Corpus) -> IngestView:
     """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
     if not request.app.state.has_token:
-        what = "files of this machine are only read for who brings a token: another account here may read less than the service"
+        what = "files of this machine are read only with a token: another account here may read less than the service"
         raise RefusedError(403, what, "", "start the service with FLOWREADER_ASK_TOKEN, or upload the file")
     given = parse_form(PathsGiven, await read_body(request))
     for path in given.paths:

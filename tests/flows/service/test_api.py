@@ -151,7 +151,7 @@ def test_what_is_asked_wrongly_is_refused_in_words(door, service_home, method, p
 def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, service_home, monkeypatch):
     given = {"paths": ["/etc/hostname"]}
     refused = error(door.post(f"{API}/ingests", json=given), 403)
-    assert "only read for who brings a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
+    assert "read only with a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
 
     async def read(paths, corpus):
         await asyncio.sleep(3600)

@@ -101,7 +101,7 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
         for each in staying:
             with pytest.raises(RefusedError, match="the service ends"):
                 await each
-        with pytest.raises(RefusedError, match="takes no question: it ends"):
+        with pytest.raises(RefusedError, match="takes no more questions"):
             await service.ask(request)
 
     asyncio.run(world())
