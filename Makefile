@@ -8,6 +8,9 @@ BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
+# Where words are checked: spelling, and three phrases that read as translated. Prompts stay as they were measured.
+PROSE := flows tasks storage deployments README.md CONTRIBUTING.md CHANGELOG.md
+
 .PHONY: help install demo up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +43,8 @@ check: .venv/.installed
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/codespell $(PROSE)
+	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts $(PROSE)
 
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture

@@ -53,12 +53,12 @@ from tasks.reading.choice import chat_server_of, open_reader
 from tasks.views.evaluations import evaluation_markdown
 
 ask_unkept = partial(answer_one, recorded=False)
-"""An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
+"""A removal finds an evaluation's answers here, apart from the user's."""
 
 
 @flow(name="evaluate", flow_run_name=name_measuring_run, persist_result=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
-    """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
+    """Ask every question under every arm, keep and show the figures; reuse what an earlier run asked."""
     check_writable(home())
     await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -141,7 +141,7 @@ async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: Mod
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
-    """Leave with the run one page with its tables and pictures."""
+    """Leave a page with tables and pictures with the run."""
     await acreate_markdown_artifact(
         key=f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower()),
         markdown=evaluation_markdown(evaluation, pictures),

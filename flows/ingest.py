@@ -112,12 +112,12 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     on_crashed=[begin_again],
 )
 async def ingest(request: IngestRequest) -> IngestReport | State[None]:
-    """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
+    """Read documents into a corpus and publish them as they finish; continue what an earlier run left undone."""
     check_writable(home())
     await tag_run(request.corpus)
     with end_in_order(), ExitStack() as held:
         try:
-            # To the end: documents are read from the copies.
+            # Held to the end: documents are read from the copies.
             held.enter_context(copies_in_use(request.paths))
             # In a thread: an object store may take its time, and a cancelled run must end meanwhile.
             found = await asyncio.to_thread(look, request)
@@ -127,13 +127,13 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 
 async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport | State[None]:
-    """Read what was found into the corpus, or make what is there anew, publish it, and leave its pages."""
+    """Read what was found into the corpus, or rebuild what is there, publish it, and leave its pages."""
     with ingest_context(request, str(flow_run.id)) as context:
         await publish_what_was_lost(context)
         found = context.survey(discovery)
         context.place.log.plan(documents=len(found.plan.work))
         if context.runner is None and not all(is_remembered(work, context.place.memo) for work in found.plan.work):
-            # It loads while the first document is parsed; where workers read, the first text opens it.
+            # It loads while the first document is parsed; with workers, the first text opens it.
             context.embedder.open()
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(context.corpus, found.plan)
@@ -146,14 +146,14 @@ async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport
 
 
 async def publish_what_was_lost(context: IngestContext) -> None:
-    """Publish documents again that lost their part of the graph to damage, from their artifacts."""
+    """Publish documents again, from their artifacts, whose part of the graph was damaged."""
     settings = context.request.settings
     for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
         await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
 
 
 async def read_and_publish(found: Survey, context: IngestContext) -> State[None] | None:
-    """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
+    """Read the documents and publish them as they finish; return the state of a run that was stopped or lost its model."""
     corpus, request = context.corpus, context.request
     published: tuple[UUID, ...] = ()
     try:
@@ -189,7 +189,7 @@ def read_documents(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 
 async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Workers | None = None) -> DocumentOutcome:
-    """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
+    """Make the graph of one document, or say why there is none; steps done by workers are recalled here."""
     with watched_document(work) as ended, chained() as steps:
         try:
             graph, unfinished = remembered_graph(work), False

@@ -1,6 +1,6 @@
-"""The maintenance flow: every corpus gets what an ingest does at its end, and a look by doctor.
+"""The maintenance flow: for every corpus the end of an ingest, and doctor.
 
-for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by age -> doctor
+for each corpus: (skip while it is written) -> indexes, compaction, clean-up by age -> doctor
 then what belongs to no corpus, by age -> report
 """
 
@@ -38,12 +38,12 @@ from tasks.lineage.at_work import close_what_cannot_go_on
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
 
-NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
+NEXT_GOES_ON = "fix what it says; the next maintenance goes on"
 
 
 @flow(name="maintain", flow_run_name=name_maintaining_run, persist_result=False)
 async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[None]:
-    """Look after every corpus, or the named ones; the run fails, and its page says why, where doctor finds something."""
+    """Maintain every corpus, or the named ones; the run fails, and its page says why, if doctor finds something."""
     check_writable(home())
     done: list[Maintenance] = []
     with end_in_order():
@@ -61,7 +61,7 @@ async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[
 
 
 async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
-    """Look after one corpus, and examine it; one that is being written is left alone, one that cannot be reached is a finding."""
+    """Maintain and examine one corpus; skip one that is being written; one that cannot be opened is a finding."""
     try:
         return await look_after(location, request)
     except (StoreVersionError, LockLostError) as error:
@@ -88,7 +88,7 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
 
 
 async def maintain_locked(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
-    """Maintain one corpus under its lock; return what was done, and the snapshot, 0 where there is none."""
+    """Maintain one corpus under its lock; return what was done and the snapshot, 0 for none."""
     try:
         with open_for_reading(location) as snapshot:
             embedder = snapshot.embedder

@@ -1,4 +1,4 @@
-"""What `ask`, `answers` and `report` do, between the parsed arguments and what is shown. None of them needs Prefect."""
+"""The commands `ask`, `answers` and `report`. None of them needs Prefect."""
 
 import argparse
 import asyncio
@@ -41,7 +41,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
-    """Do the work; where Ctrl-C ends it, end calls in flight and a model that loads, too: the threads that wait are waited for."""
+    """Do the work; on Ctrl-C end calls in flight and a loading model, too, because their threads are waited for."""
     try:
         await work
     except asyncio.CancelledError:
@@ -108,7 +108,7 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> t
 
 
 def prepare_report(path: Path) -> None:
-    """Refuse a path that cannot be written before the work, and load what draws pages while the question is answered."""
+    """Refuse a path that cannot be written before the work, and load what draws pages meanwhile."""
     from tasks.parsing.supervisor import CHILDREN
     from tasks.report.write import check_target
 

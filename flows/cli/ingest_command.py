@@ -45,7 +45,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         from flows.cluster import require_runner
         from tasks.ingest.model import require_model
 
-        # Prefect and the models take seconds to start: a request that must be refused is refused before, and no corpus is made.
+        # Refuse bad requests before Prefect and the models take seconds to start, and before a corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
@@ -63,7 +63,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         show_corpus(corpus, documents, output)
         output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
     if run.stopped:
-        output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
+        output.side.print("listed documents are published; the same command goes on with the rest", markup=False)
         return STOPPED
     return PROBLEM if run.ended or _is_unready(documents, found, request) or found.found.unreadable else WELL
 
@@ -91,7 +91,7 @@ def _run(request: ReadingRequest) -> _Run:
 
 
 def _is_unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
-    """Say whether a document that was asked about is not ready, or is still as it was where it was to be made anew."""
+    """Say whether a requested document is not ready, or was to be rebuilt and was not."""
     wanted = {work.document_id: work.version for work in found.plan.work} if isinstance(request, EvolveRequest) else {}
     return any(
         record.state is not DocumentState.READY or record.version != wanted.get(record.id, record.version) for record in documents
@@ -132,7 +132,7 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
         return found
     for address in filter(is_address, request.paths):
         output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
-    # A listing has no page counts: an estimate has to fetch, and says what that costs.
+    # A listing has no page counts: an estimate must fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
     def announce(shown: str, objects: int, size_bytes: int) -> None:
@@ -157,7 +157,7 @@ def _nothing_found(request: IngestRequest, found: Survey) -> RequestError:
 
 
 def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, output: Output) -> int:
-    """Say what the ingest takes, and what a question may ask a model afterwards, by each reader."""
+    """Show what the ingest takes, and how many calls a question may make afterwards, by each reader."""
     from flows.readers import reader_module
     from tasks.ingest.estimate import estimate
 

@@ -17,7 +17,7 @@ from tasks.settings.environment import check_environment
 
 EXIT_SECONDS = 3.0
 RUNS = ("ingest", "evaluate")
-"""Commands that keep what they have finished."""
+"""Commands that keep finished work."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,14 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stopped = STOPPED if parsed.command in RUNS else "stopped"
     try:
         check_environment()
-        # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
+        # A command's modules are loaded when it runs: a question to a server needs next to nothing.
         with end_by_ctrl_c(stopped):
             run = pkgutil.resolve_name(parsed.run)
         code: int = run(parsed, output)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # What read our output has gone, as `head` does: there is nothing to report to.
+        # The reader of our output has gone, as `head` does: there is nothing to report to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ExpectedError, OSError) as error:

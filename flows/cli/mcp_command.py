@@ -1,4 +1,4 @@
-"""What `mcp` does: FlowReader for one program that speaks the Model Context Protocol, on standard input and output.
+"""The command `mcp`: FlowReader for one program that speaks the Model Context Protocol, on standard input and output.
 
 While it serves, the SDK keeps standard output for the protocol: whatever else is written there goes to standard error.
 """

@@ -17,11 +17,11 @@ from tasks.parsing.supervisor import CHILDREN
 
 
 class RunEndedError(RuntimeError):
-    """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
+    """The chat model was gone, or the budget used up, before the run was done; finished work is kept."""
 
 
 def run_ingest(request: ReadingRequest) -> IngestReport | None:
-    """Run the flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
+    """Run the flow and return its report; None if the user stopped it. Raise RunEndedError as `_run`."""
     flow = "flows.evolve:evolve" if isinstance(request, EvolveRequest) else "flows.ingest:ingest"
     return cast(IngestReport | None, _run(flow, request))
 
@@ -31,10 +31,10 @@ def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
 
 
 def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
-    """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
+    """Run a flow; return None if the user stopped it, raise RunEndedError if it lost its model or budget."""
     bound_arenas()
     with end_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
-        # What takes seconds to load is loaded while the server starts.
+        # Slow to import, while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401
         from prefect.exceptions import CancelledRun, FailedRun

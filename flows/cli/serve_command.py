@@ -1,4 +1,4 @@
-"""What `serve` does: the query service without the rest of `make up`, until Ctrl-C."""
+"""The command `serve`: the query service without the rest of `make up`, until Ctrl-C."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from flows.service.listening import check_question_settings
 def serve(arguments: argparse.Namespace, output: Output) -> NoReturn:
     if arguments.address:
         os.environ["FLOWREADER_ASK_ADDRESS"] = arguments.address
-    # Before what takes long: an address that is taken is named at once.
+    # First: report a taken address at once.
     check_question_settings()
 
     def ready(address: str) -> None:

@@ -21,7 +21,7 @@ def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
-    """Fetch what was pushed as a read-only corpus."""
+    """Fetch a pushed corpus as a read-only one."""
     address = _address(arguments.address)
     return _transfer(arguments, output, lambda show: pull(address, arguments.name, show), ("pulled from", "fetched"))
 

@@ -18,11 +18,11 @@ from rich.text import Text
 from storage.text import escaped
 
 BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
-"""What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
+"""The indentation and item mark of a paragraph, under which its further lines are aligned."""
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
-"""What Ctrl-C of a run ends with, whatever the run was doing."""
+"""The last words of a run after Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Output:
 
     def error(self, error: Exception) -> None:
         """Write an error: JSON on standard output for programs, words on standard error for people."""
-        # Here, for a command that goes well has no need of it.
+        # Imported here: a command that succeeds has no need of it.
         from tasks.views.errors import view_error
 
         view = view_error(error)
@@ -101,7 +101,7 @@ class Output:
 
 
 def printable(text: str) -> str:
-    """Return the text without what a terminal would obey: a document's title may hold escape sequences."""
+    """Return the text with control characters escaped: a document's title may hold escape sequences."""
     return escaped(text, keep="\n")
 
 

@@ -1,4 +1,4 @@
-"""FlowReader, by default: score every node, read on while a page is worth its price, in chains that a flow finds on these pages."""
+"""FlowReader, by default: score every node, add pages while one is worth its price, read chains that a flow finds on them."""
 
 from dataclasses import replace
 from functools import partial

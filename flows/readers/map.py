@@ -1,4 +1,4 @@
-"""DMAP's way: pages by the map of the document, by text and by figures; what is not answered then is looked for around them."""
+"""DMAP's way: pages by the map of the document, by text and by figures; unanswered parts are looked for around them."""
 
 from collections.abc import Mapping, Sequence
 

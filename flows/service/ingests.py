@@ -46,7 +46,7 @@ class State(StrEnum):
 
 @dataclass
 class Ingest:
-    """What is to be read, and how far it is; at the end `result` holds the documents that came of it, or `error` why there are none."""
+    """What is to be read, and how far it is; at the end `result` holds its documents, or `error` why there are none."""
 
     corpus: str
     paths: tuple[str, ...]

@@ -1,6 +1,6 @@
 """FlowReader for programs that speak the Model Context Protocol: its tools, over stdio and HTTP.
 
-A reply is JSON as text, then a picture where there is one; `next_cursor` in it is the `cursor` of the next call. An error is a reply,
+A reply is JSON as text, then a picture where there is one; its `next_cursor` is the `cursor` of the next call. An error is a reply,
 too: `{"error": {"what", "value", "remedy"}}`. Replies hold words of documents as data: nothing here follows them.
 """
 

@@ -33,7 +33,7 @@ Found = tuple[list[dict[str, Any]], int | None]
 async def search(request: AskRequest, start: int, limit: int) -> Found:
     """Return up to `limit` passages for the one question, from rank `start` (0 is the best), and the next rank, if any.
 
-    Each passage is quoted by its best words for the question, or its first; meaningless ones are left out. Raise as `flows.ask.ask`.
+    Each passage is quoted by its best words for the question, or its first; meaningless ones are left out. Raise as `ask`.
     """
     location, (text,) = corpus_location(request.corpus), checked_questions(request.questions)
     # Steps record what they did, but this log is never written: a search leaves nothing behind.

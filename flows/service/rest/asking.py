@@ -128,7 +128,7 @@ async def stop(request: Request, question_id: str) -> None:
 
 @stream.post(STREAM, response_class=EventSourceResponse)
 async def tell(news: Annotated[LatestEvents, Depends(follow_question)]) -> AsyncIterator[ServerSentEvent]:
-    """Yield `stage` and `draft`, then `error` or `answer`; `withdrawn` comes before an answer that does not begin with the draft."""
+    """Yield `stage` and `draft`, then `error` or `answer`; `withdrawn` precedes an answer that does not begin with the draft."""
     draft = ""
     async for event in news.follow():
         if isinstance(event, DraftGrown):
