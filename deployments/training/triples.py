@@ -37,11 +37,11 @@ from tasks.settings.base import changed
 from tasks.settings.environment import check_environment
 
 TARGETS, TOLERANCE = 5, 1
-"""A rating may miss its target by so much (the paper)."""
+"""How far a rating may miss its target (the paper)."""
 UNANSWERED = 2
-"""Of a page that is to be rated so, or lower, nothing answers the question."""
+"""For a page with this target, or a lower one, nothing on it answers the question."""
 GOOD = 4
-"""Of a page that is rated so a neighbour is rated, too: what a walk meets is mostly near a page that answers."""
+"""A neighbour of a page with this rating is rated, too: a walk mostly meets pages near one that answers."""
 BATCH = 20
 FOCI = {"text": "its running text", "table": "a table on it", "figure": "a figure on it", "layout": "how the page is laid out"}
 
@@ -53,7 +53,7 @@ class WrittenQuestion(Form):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A page to ask about, the rating that it is to get for that, and what of it the question is about."""
+    """A page to ask about, the rating it should get, and what the question is about."""
 
     page: PageKey
     target: int
@@ -61,7 +61,7 @@ class Draw:
 
     @property
     def wanted(self) -> str:
-        """What the prompt says of it; what is not on the page is about none of its parts."""
+        """The target in the prompt's words; a question that the page does not answer is about none of its parts."""
         return f"{self.target}, about {FOCI[self.focus]}" if self.target > UNANSWERED else str(self.target)
 
 
@@ -94,7 +94,7 @@ class Engine:
         return kept + self._rate(near, self._ratings([(one.document_id, one.page) for one in near]))
 
     def _rate(self, written: Sequence[Triple], ratings: Mapping[PageKey, Duty[RatedPage]]) -> list[tuple[Triple, bytes]]:
-        """Have the pages rated as a walk does; what gets no usable rating is left out.
+        """Rate the pages as a walk does; leave out those without a usable rating.
 
         Here a model's words stand where a walk has the user's, outside of the fence: on one line, and all that comes of them is a
         line in a file that people read.
@@ -175,7 +175,7 @@ def foci_of(snapshot: Snapshot, documents: Iterable[str], *, sees: bool) -> dict
 
 
 def draw_pages(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[Draw]:
-    """Draw pages, none twice: one of each document in turn, with as many of each target as of any other, or one more."""
+    """Draw pages, none twice: one from each document in turn, the targets as evenly as possible."""
     dice = random.Random(seed)
     documents = [[page for page in foci if page[0] == document] for document in dict.fromkeys(document for document, _ in foci)]
     shuffled = [dice.sample(pages, len(pages)) for pages in dice.sample(documents, len(documents))]

@@ -66,8 +66,8 @@ def test_the_file_is_one_that_prefect_deploy_takes():
 BLOCK = UUID(int=7)
 CRASHED, FAILED, LATE = (
     f"{OURS}a run without a heartbeat is crashed",
-    f"{OURS}a run that failed is told",
-    f"{OURS}a run that does not begin is told",
+    f"{OURS}notify of a failed run",
+    f"{OURS}notify of a run that does not begin",
 )
 
 
