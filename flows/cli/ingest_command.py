@@ -1,4 +1,4 @@
-"""The command `ingest`: it looks at what there is to do, says so, and makes a run where there is something.
+"""The command `ingest`: it looks for work, reports it, and makes a run if there is some.
 
 With `--stages` it reads no file, and the run is one of the flow `evolve`.
 """

@@ -54,10 +54,7 @@ class Output:
         self.console.print(printable(text), markup=False, style=style or None)
 
     def paragraph(self, text: str, style: str = "", first: str = "") -> None:
-        """Write words for people, `first` before them; on a terminal broken between words, each line below where the words begin.
-
-        A pipe gets each line of the text whole: what reads it breaks lines itself.
-        """
+        """Write words for people, `first` before them; a terminal gets them wrapped, and aligned behind `first`."""
         for row, line in enumerate(printable(text).split("\n")):
             broken = Text(line).wrap(self.console, max(self.console.width - len(first), 1), overflow="fold")
             parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
