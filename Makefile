@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
 LOCAL_QUESTION := What dividend does the board propose for 2024?
-# The files in their order: by the number of their tests, long files of few tests would come last, and one worker would wait.
+# Files in their order: sorted by number of tests, slow files with few tests would come last, and one worker would wait.
 BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
-# The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
+# The bench reads real documents if there are any. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
+
+# Where words are checked: spelling, and three phrases that read as translated. Prompts stay as they were measured.
+PROSE := flows tasks storage deployments README.md CONTRIBUTING.md CHANGELOG.md
 
 .PHONY: help install demo up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
@@ -26,9 +29,9 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	@echo
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
 	@if why=$$($(BIN)/python -c 'import tasks.models.local as local; local.weights()' 2>&1); then \
-	  echo "one more, read by a small model of this machine:"; \
+	  echo "one more, read by a small model on this machine:"; \
 	  FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --local "$(LOCAL_QUESTION)" --corpus demo; \
-	else echo "to have a small model of this machine answer: $${why##*; }"; fi
+	else echo "to let a small model on this machine answer: $${why##*; }"; fi
 	@echo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
 	@echo "or in a browser: FLOWREADER_HOME=$(DEMO_HOME) make up, then open http://127.0.0.1:4280"
@@ -36,21 +39,23 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C
 	@exec $(BIN)/python -m deployments.up
 
-check: .venv/.installed
+check: .venv/.installed  ## lint, types, and words
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/codespell $(PROSE)
+	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts $(PROSE)
 
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture
 
-golden: .venv/.installed  ## write what is shown anew, to see in the diff what a change of the display changes
+golden: .venv/.installed  ## rewrite the golden files, to see in the diff what a change of the display changes
 	@GOLDEN=write $(BIN)/python -m pytest -q tests/flows/display/test_golden.py
 
 sentinels: .venv/.installed  ## ten tortures, one for each kind of harm
 	@$(BIN)/python -m pytest -q -m sentinel $(BY_TWO)
 
-torture: .venv/.installed  ## kill it, feed it hostile files; more examples of every property, and how much of the ground they cover
+torture: .venv/.installed  ## kill it, feed it hostile files; more examples of every property, and their coverage
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --hypothesis-profile=torture tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 	@$(BIN)/python -m pytest -q -m torture $(BY_TWO)
 

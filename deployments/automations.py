@@ -39,7 +39,7 @@ def apply_automations() -> dict[str, str]:
         for one in client.read_automations():
             if one.name.startswith(OURS):
                 there.setdefault(one.name, []).append(one)
-        wanted = described(heartbeat_seconds=get_current_settings().flows.heartbeat_frequency or 0, notify=notify)
+        wanted = read_automations(heartbeat_seconds=get_current_settings().flows.heartbeat_frequency or 0, notify=notify)
         applied = {each.name: _apply(client, each, there.pop(each.name, [])) for each in wanted}
         for name, left in there.items():
             _delete(client, left)
@@ -47,12 +47,12 @@ def apply_automations() -> dict[str, str]:
     return applied
 
 
-def described(*, heartbeat_seconds: int, notify: UUID | None) -> list[AutomationCore]:
+def read_automations(*, heartbeat_seconds: int, notify: UUID | None) -> list[AutomationCore]:
     """Return the file's automations; one that could only notify, and has no block to do it by, has no actions."""
-    return [_described(one, heartbeat_seconds, notify) for one in yaml.safe_load(DESCRIBED.read_text("utf-8"))["automations"]]
+    return [_read_automation(one, heartbeat_seconds, notify) for one in yaml.safe_load(DESCRIBED.read_text("utf-8"))["automations"]]
 
 
-def _described(one: Mapping[str, Any], heartbeat_seconds: int, notify: UUID | None) -> AutomationCore:
+def _read_automation(one: Mapping[str, Any], heartbeat_seconds: int, notify: UUID | None) -> AutomationCore:
     fields, trigger = dict(one), dict(one["trigger"])
     message, missed = fields.pop("notify", None), trigger.pop("heartbeats_missed", None)
     if missed is not None:

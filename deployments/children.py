@@ -1,4 +1,4 @@
-"""Processes that live and end together: in one process group, none outlives the one that started them."""
+"""Processes that end together: in one process group, none outlives the one that started it."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ from typing import BinaryIO
 ROOT = Path(__file__).resolve().parents[1]
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 ALONE = "--alone"
-"""Given to the process that serves the deployments: no other machine runs anything for this server, and its runs were killed."""
+"""Given to the process that serves the deployments: no other machine serves this server, so its open runs were killed."""
 
 READY_TO = "--ready-to="
 """Given to a child: the number of the pipe on which it says that it is ready."""
@@ -27,7 +27,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process with its name in messages, the pipe on which it says that it is ready, and its log, None for the terminal."""
+    """A process: its name in messages, the pipe on which it reports that it is ready, its log, None for the terminal."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -71,7 +71,7 @@ def adopt_orphans() -> None:
 
 
 def end_all(pids: Collection[int], *, seconds: float) -> None:
-    """Ask processes to end, all at once, and wait so long for them to be gone."""
+    """Ask processes to end, all at once, and wait for them, `seconds` at most."""
     for pid in pids:
         _send(pid, signal.SIGTERM)
     deadline = time.monotonic() + seconds
@@ -80,7 +80,7 @@ def end_all(pids: Collection[int], *, seconds: float) -> None:
 
 
 def kill_all() -> None:
-    """Kill every process below us, and wait for the end of each that is our own child, orphans that we adopted among them."""
+    """Kill every process below us, and wait for our children, adopted orphans included."""
     with contextlib.suppress(ChildProcessError):
         while True:
             for pid in descendants(os.getpid()):
@@ -112,7 +112,7 @@ def children_of(pid: int) -> set[int]:
 
 
 def say_ready(what: str, value: str) -> None:
-    """Say that what this process does is ready, and under which name or address: to its parent, or on the terminal."""
+    """Report that this process is ready, with its name or address: to its parent, or on the terminal."""
     sys.stdout.flush()
     numbers = [argument.removeprefix(READY_TO) for argument in sys.argv[1:] if argument.startswith(READY_TO)]
     if not numbers:

@@ -16,22 +16,22 @@ from deployments.named_inputs import named_input
 DECLARATIONS = Path(__file__).with_name("prefect.yaml")
 
 
-def declared_deployments() -> list[RunnerDeployment]:
+def read_deployments() -> list[RunnerDeployment]:
     """Return every deployment of prefect.yaml; a schedule is active where the file says so, or the environment names its input."""
-    return [deployment(one, named_input(one["name"])) for one in _declared()]
+    return [make_deployment(one, named_input(one["name"])) for one in _read_declarations()]
 
 
-def declared_deployment(name: str) -> RunnerDeployment:
-    (one,) = [one for one in _declared() if one["name"] == name]
-    return deployment(one, named_input(name))
+def read_deployment(name: str) -> RunnerDeployment:
+    (one,) = [one for one in _read_declarations() if one["name"] == name]
+    return make_deployment(one, named_input(name))
 
 
-def _declared() -> list[Mapping[str, Any]]:
+def _read_declarations() -> list[Mapping[str, Any]]:
     declared: list[Mapping[str, Any]] = yaml.safe_load(DECLARATIONS.read_text("utf-8"))["deployments"]
     return declared
 
 
-def deployment(declared: Mapping[str, Any], named: Mapping[str, Any]) -> RunnerDeployment:
+def make_deployment(declared: Mapping[str, Any], named: Mapping[str, Any]) -> RunnerDeployment:
     """Return a declared deployment; `named` are values of its request that the environment gives, and they activate it."""
     parameters = dict(declared.get("parameters", {}))
     if named:

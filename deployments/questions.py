@@ -5,9 +5,9 @@ import sys
 from functools import partial
 
 from deployments.children import say_ready
-from deployments.declared import declared_deployment
+from deployments.declared import read_deployment
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
-from flows.service.resident import answer_until_ended, leave
+from flows.service.resident import answer_until_ended, exit_now
 from storage.errors import ExpectedError
 from tasks.settings.environment import check_environment
 from tasks.watching.json_log import LogFileError
@@ -18,11 +18,11 @@ def main() -> int:
     try:
         check_environment()
         require_configured_server(START_SECONDS)
-        answer_until_ended(declared_deployment("ask"), partial(say_ready, "questions"), ending=signal.SIGTERM)
+        answer_until_ended(read_deployment("ask"), partial(say_ready, "questions"), ending=signal.SIGTERM)
     except (ExpectedError, LogFileError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    return leave()
+    return exit_now()
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from prefect.states import Cancelled, Crashed
 
 from deployments.automations import apply_automations
 from deployments.children import ALONE, kill_all, say_ready
-from deployments.declared import declared_deployments
+from deployments.declared import read_deployments
 from flows.prefect_runs.labels import begin_again
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.catalog.in_use import corpora_in
@@ -39,10 +39,10 @@ from tasks.settings.environment import check_environment
 from tasks.watching.metrics_endpoint import shows_all
 
 POLL_SECONDS = 1
-"""The server is asked for runs so often: a run that a user waits for begins at once."""
+"""Between polls of the server: a run that a user waits for begins at once."""
 
 PATIENCE_SECONDS = 10.0
-"""A run that ends in order takes so long at most."""
+"""The longest that a run takes to end in order."""
 
 AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
 KILLED = "its process was killed; what it finished is kept"
@@ -52,12 +52,12 @@ NEWS = ("made", "changed")
 
 
 def main() -> int:
-    """Serve until SIGTERM; return 1 where the environment has a name that nothing reads, or what watches cannot be had."""
+    """Serve until SIGTERM; return 1 for a wrong name in the environment, or where a log or metrics cannot be written."""
     try:
         check_environment()
         # Questions are answered by a process that stays: deployments.questions.
-        served = [one for one in declared_deployments() if one.name != "ask"]
-        # All that takes long to load is loaded: where the server starts too, it does so meanwhile.
+        served = [one for one in read_deployments() if one.name != "ask"]
+        # Everything slow is loaded by now: a server that is starting does so meanwhile.
         require_configured_server(START_SECONDS)
         applied = apply_automations()
         with shows_all():
@@ -83,12 +83,12 @@ def serve(served: Sequence[RunnerDeployment]) -> None:
     signal.signal(signal.SIGTERM, end)
     say_ready("ready", ", ".join(f"{one.flow_name}/{one.name}" for one in served))
     with ThreadPoolExecutor(max_workers=1) as other:
-        # In the main thread it would answer SIGTERM itself, and in Prefect 3.8 forget its runs over it.
+        # In the main thread it would handle SIGTERM itself, and Prefect 3.8 then forgets its runs.
         other.submit(loop.run_until_complete, runner.start()).result()
 
 
 async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:
-    """Declare to the server what is served, and which of its runs were killed; those of a flow that wants it begin again."""
+    """Declare the deployments and their killed runs to the server; restart those of flows with `begin_again`."""
     begin = {
         await runner.aadd_deployment(one): begin_again in load_flow_from_entrypoint(str(one.entrypoint)).on_crashed_hooks
         for one in served
@@ -97,10 +97,10 @@ async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:
 
 
 async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> None:
-    """Have Prefect know which runs of these deployments were killed.
+    """Mark killed runs of these deployments.
 
-    `served` says of each deployment whether its killed runs begin again. Without `alone`, another machine may be at work for the
-    same server: only those runs count that our own ledger knows as killed.
+    `served` says for each deployment whether its killed runs begin again. Without `alone`, another machine may work for the
+    same server: only runs that our own ledger knows as killed count.
     """
     wanted = FlowRunFilter(
         deployment_id=FlowRunFilterDeploymentId(any_=list(served)),

@@ -13,13 +13,13 @@ from flows.prefect_runs.server import let_writers_wait, prepare_environment
 
 HOST = "127.0.0.1"
 LAST_WORDS_SECONDS = 2
-"""Open connections of a browser would keep it for ever."""
+"""Open connections of a browser would keep the server for ever."""
 
 
 def main() -> int:
     """Serve until SIGTERM; return 1 where the server did not come up."""
     prepare_environment()
-    # In its memory, Prefect would forget with a restart which run holds the one slot of a deployment, and never free it.
+    # Kept in memory, the slot of a deployment would be forgotten at a restart, and never be freed.
     os.environ.setdefault("PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE", "prefect.server.concurrency.lease_storage.filesystem")
     import uvicorn
     from prefect.server.api.server import create_app
@@ -44,7 +44,7 @@ def main() -> int:
 
     # It would take Ctrl-C for itself.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    # When it has ended in order, uvicorn raises the signal again: it must not end this process before it returns.
+    # At its end uvicorn raises the signal again, which must not end this process before `run` returns.
     signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     server.run()
     return 0 if server.started else 1

@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def bring_up(children: list[Child], together: ExitStack) -> None:
-    """Start what is needed, and say it when all is ready; `children` holds what was started, whatever happens."""
+    """Start what is needed, and report when all is ready; `children` holds what was started, even after an error."""
     _say(f"starting, with the data in {home()} ...")
     adopt_orphans()
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
@@ -132,7 +132,7 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
 def hold_home() -> None:
     """Keep a second `up` away from this home as long as this process lives; raise ExpectedError where there is a first.
 
-    It would declare the deployments anew, with the folders that it knows of.
+    It would declare the deployments again, with its own folders.
     """
     # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -143,11 +143,11 @@ def hold_home() -> None:
 
 
 def show_what_is_read() -> None:
-    """Show what is read by schedule; what is not there may come yet. Raise RequestError for what is no address."""
+    """Show what is read by schedule; a missing folder may still come. Raise RequestError for a bad address."""
     read, measured = named_input("ingest").get("paths", ()), named_input("evaluate").get("dataset")
     for how, path in (*(("read every hour", path) for path in read), *([("measured on Sundays", measured)] if measured else [])):
         there = is_address(path) or Path(path).exists()
-        _say(f"{how}: {path}{'' if there else ' (which is not there)'}")
+        _say(f"{how}: {path}{'' if there else ' (not there yet)'}")
 
 
 def require_free(port: str) -> None:
@@ -166,48 +166,48 @@ def require_free(port: str) -> None:
 
 
 def wait_until_ready(children: Sequence[Child]) -> list[str]:
-    """Return what each says when it is ready, and show that it is; raise ExpectedError where one ends before, or takes too long."""
+    """Return each child's line when it is ready, and print progress; raise ExpectedError if one ends first or is late."""
     began = spoke = time.monotonic()
-    told: dict[str, str] = {}
-    while waited_for := [child for child in children if child.name not in told]:
-        ready = select.select([child.ready for child in waited_for], [], [], POLL_SECONDS)[0]
+    lines: dict[str, str] = {}
+    while starting := [child for child in children if child.name not in lines]:
+        ready = select.select([child.ready for child in starting], [], [], POLL_SECONDS)[0]
         now = time.monotonic()
-        for child in waited_for:
+        for child in starting:
             if child.ready in ready:
-                told[child.name] = said(child)
+                lines[child.name] = read_ready_line(child)
                 _say(f"{child.name} is up after {now - began:.0f} s")
                 spoke = now
         if not ready and now - began > START_SECONDS:
-            late = waited_for[0]
+            late = starting[0]
             raise ExpectedError(f"{late.name} was not ready in {START_SECONDS:.0f} s ({late.last_lines() or 'see above'})")
         if now - spoke > SILENCE_SECONDS:
-            _say(f"still starting after {now - began:.0f} s: {', '.join(child.name for child in waited_for)} ...")
+            _say(f"still starting after {now - began:.0f} s: {', '.join(child.name for child in starting)} ...")
             spoke = now
-    return [told[child.name] for child in children]
+    return [lines[child.name] for child in children]
 
 
-def said(child: Child) -> str:
-    """Return what the child says when it is ready; raise ExpectedError where it ended instead."""
+def read_ready_line(child: Child) -> str:
+    """Return the line that a child writes when it is ready; raise ExpectedError if it ends instead."""
     with child.ready:
         if line := child.ready.readline():
             return line.decode().rstrip("\n")
-    raise ended(child, child.process.wait())
+    raise describe_end(child, child.process.wait())
 
 
 def watch(children: Sequence[Child]) -> None:
-    """Return never; raise ExpectedError when a child ended."""
+    """Wait for ever; raise ExpectedError when a child ends."""
     while True:
-        # A signal that comes just before a wait without an end would be noticed with the next child that dies.
+        # Polled: a signal just before an endless wait would go unnoticed until a child dies.
         time.sleep(POLL_SECONDS)
         # also orphans that we adopted
         while (ended_now := os.waitpid(-1, os.WNOHANG))[0]:
             for child in children:
                 if child.process.pid == ended_now[0]:
                     child.process.returncode = os.waitstatus_to_exitcode(ended_now[1])
-                    raise ended(child, child.process.returncode)
+                    raise describe_end(child, child.process.returncode)
 
 
-def ended(child: Child, code: int) -> ExpectedError:
+def describe_end(child: Child, code: int) -> ExpectedError:
     return ExpectedError(
         f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'})",
         remedy="start it again, what is published stays",
@@ -215,10 +215,10 @@ def ended(child: Child, code: int) -> ExpectedError:
 
 
 def bring_down(children: Sequence[Child]) -> None:
-    """End the runs, then the children, the last one first: runs report their end to the server. What is left then is killed."""
+    """End the runs, which report to the server, then the children, the last one first; kill what is left."""
     by_name = {child.name: child.process for child in children}
     if ANSWERS in by_name:
-        # It has runs of its own, and ends them while those of the other one end.
+        # It ends its own runs while the others end.
         by_name[ANSWERS].terminate()
     end_all(children_of(by_name[SERVES].pid) if SERVES in by_name else (), seconds=RUNS_END_SECONDS)
     for process in reversed(by_name.values()):

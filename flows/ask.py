@@ -1,4 +1,4 @@
-"""The question flow: from words to an answer with its proof. No Prefect is loaded here unless a run is at work around it.
+"""The question flow: from words to an answer with its proof. Prefect is loaded only inside a run.
 
 keywords -> candidates -> score -> size -> route -> read -> judge -> (refine once) -> synthesize -> record
 """
@@ -42,13 +42,13 @@ Seat = Callable[[], AbstractAsyncContextManager[None]]
 async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -> AsyncGenerator[AnswerView, None]:
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
-    Where a chat model fails, has not read all in `ask.seconds`, or is not there, what it proved by then is the answer, else rules
-    quote evidence; for the next question one that was not there is looked for again. The seconds run from here, those of a further
+    Where a chat model fails, is late by `ask.seconds`, or is not there, what it proved by then is the answer, else rules
+    quote evidence; a missing model is tried again for the next question. The seconds run from the call, for a further
     question from the answer before.
 
-    Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
-    A question takes a `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
-    another request, nor where its answer is kept. `run_id` is that of the Prefect run, which lineage is to name.
+    If all answers are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
+    A question takes a `seat` while it is being answered, not while it waits for the corpus or for the same question of
+    another request. `run_id` is that of the Prefect run, for lineage.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownError or AmbiguousError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
     one that fails.
@@ -91,11 +91,11 @@ class Asking:
     async def begin(self, questions: Sequence[str]) -> None:
         """Open what new answers need, where one of the questions needs it.
 
-        So it is where the environment leaves a model unnamed: whose answers are kept, only the server can say.
+        Also where the environment names a server without a model: only the server knows which, and so whose answers are kept.
         """
         unnamed = self.server is not None and not self.server.is_named
         if self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions):
-            self.context = await self.opened()
+            self.context = await self.open_context()
 
     def _holds_all(self, questions: Sequence[str]) -> bool:
         return all(self.kept.holds(self.key(text)) for text in questions)
@@ -104,7 +104,7 @@ class Asking:
         named = self.server.model if self.server and self.server.is_named else ""
         return self.kept.key(text, self.server, named or (self.context.reader.model if self.context else ""))
 
-    async def opened(self) -> AskContext:
+    async def open_context(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
@@ -130,8 +130,8 @@ class Asking:
         return await self.kept.give_or(key, place, anew)
 
     async def anew(self, text: str, place: Workplace) -> Answer:
-        context = self.context = self.context or await self.opened()
-        if context.reader.notes:  # the model may be there by the next question
+        context = self.context = self.context or await self.open_context()
+        if context.reader.notes:  # the model may be back by the next question
             self.context = None
         async with self.seat():
             keep = partial(self.kept.keep, self.key(text))
@@ -183,7 +183,7 @@ async def answer_one(
         if recorded:
             await record.submit(answer)
         ended(answer.status)
-    # Once it is recorded: an answer that is given again can be shown again, too.
+    # After recording: an answer that can be given again must be there to show.
     if keep and not calls.notes:
         await asyncio.to_thread(keep, answer)
     return answer

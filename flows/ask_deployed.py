@@ -1,6 +1,6 @@
-"""The question flow as the query service runs it: whatever way a question comes by, it is a run of the flow `ask`.
+"""The question flow in the query service: however a question comes in, it is a run of the flow `ask`.
 
-The answers are given to what waits for them the moment they stand; their pages are a run of `ask-pages`, made after.
+Answers are returned as soon as they are ready; their pages are made afterwards, by a run of `ask-pages`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
-from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
+from flows.prefect_runs.labels import log_failures, name_asking_run, tag_run
 from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError, UnknownError
@@ -39,22 +39,22 @@ Answers = list[dict[str, Any]]
 STOPPED = "stopped; what was answered is kept"
 
 AT_ONCE = 8
-"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
+"""Questions answered side by side: if a model reads, they mostly wait for it."""
 
 seats = asyncio.Semaphore(AT_ONCE)
 """Seats are for questions whose corpus is open."""
 
 LOOK_SECONDS = 0.1
-"""Between looks at whether somebody else still waits: a step takes about as long."""
+"""Between looks at whether somebody waits: a step takes about as long."""
 
 UNWANTED_SECONDS = 60.0
-"""Of work on a question whose client is gone; then it ends."""
+"""Work on a question whose client is gone, before it ends."""
 
 
 class AwaitedRequest:
-    """What a request of this process waits for: `begun` when a question is being answered, `answers` when all of them stand.
+    """What a request in this process waits for: `begun` is set when a question is being answered, `answers` when all are ready.
 
-    It is `left` where all who waited are gone: then it goes on behind those of the `others` that somebody waits for.
+    It `is_left` once all clients are gone: then it goes on behind those of the `others` that somebody waits for.
     """
 
     def __init__(self, request: AskRequest | None = None, others: Collection["AwaitedRequest"] = ()) -> None:
@@ -71,18 +71,18 @@ class AwaitedRequest:
         self.given: list[AnswerView] = []
         self.run_id: UUID | None = None
         self.note = ""
-        # Nobody may be left to hear of an error: the client is gone, or the run came from the form.
+        # An error may have no reader: the client is gone, or the run came from the form.
         self.answers.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def waited_for(self) -> Answers:
-        """Return the answers when they stand, or raise what ended them; they come all the same where who waits is gone."""
-        with self.awaited():
+    async def wait_for_answers(self) -> Answers:
+        """Return the answers when they are ready, or raise what ended them; work goes on if the caller is cancelled."""
+        with self.count_waiter():
             answers = await asyncio.shield(self.answers)
         return [one | {"notes": [*one["notes"], self.note]} for one in answers] if self.note else answers
 
     @contextmanager
-    def awaited(self) -> Iterator[None]:
-        """Have somebody wait for it inside the block."""
+    def count_waiter(self) -> Iterator[None]:
+        """Count one more waiting client inside the block."""
         self.waiting, self.nobody_waits = self.waiting + 1, False
         try:
             yield
@@ -93,33 +93,33 @@ class AwaitedRequest:
                 self._look_later()
 
     @property
-    def left(self) -> bool:
-        """Whoever asks the same waits for what is made of this one."""
+    def is_left(self) -> bool:
+        """Say whether nobody waits for it, nor for another request that shares a question with it."""
         return self.nobody_waits and not any(other.waiting for other in self.others if self.shares(other.request))
 
     def shares(self, request: AskRequest | None) -> bool:
-        """Say whether the request asks one of the same questions of the same corpus."""
+        """Say whether the request asks the same corpus one of the same questions."""
         own = self.request
         return bool(own and request and own.corpus == request.corpus and {*own.questions} & {*request.questions})
 
     def _count_work(self) -> None:
-        """Count the work that nobody waits for, and end it after UNWANTED_SECONDS."""
+        """Count work that nobody waits for, and end it after UNWANTED_SECONDS."""
         if self.waiting or self.answers.done():
             return
-        self.unwanted_seconds += LOOK_SECONDS if self.seated and self.left else 0.0
+        self.unwanted_seconds += LOOK_SECONDS if self.seated and self.is_left else 0.0
         if self.unwanted_seconds < UNWANTED_SECONDS:
             self._look_later()
         else:
             self.stop()
 
     def _look_later(self) -> None:
-        if self.next_look:  # one that came and went between two looks is not counted twice
+        if self.next_look:  # a client that came and went between two looks would start a second count
             self.next_look.cancel()
         self.next_look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._count_work)
 
     @asynccontextmanager
     async def seat(self) -> AsyncIterator[None]:
-        """Be at work inside the block, on a seat."""
+        """Work inside the block, on a seat."""
         self.at_work = True
         try:
             await self._sit()
@@ -137,10 +137,10 @@ class AwaitedRequest:
             self.seated = False
             seats.release()
 
-    async def its_turn(self) -> None:
-        """Return when it may go on: what is left behind waits for what is not, and has no seat meanwhile."""
+    async def wait_for_turn(self) -> None:
+        """Return when it may go on: a request without clients waits for those with clients, and gives up its seat meanwhile."""
         async with self.moving:
-            while self.left and any(other.waiting and other.at_work for other in self.others):
+            while self.is_left and any(other.waiting and other.at_work for other in self.others):
                 self._rise()
                 await asyncio.sleep(LOOK_SECONDS)
             if self.at_work and not self.seated:
@@ -149,21 +149,21 @@ class AwaitedRequest:
                     self._rise()
 
     def fail(self, error: BaseException) -> None:
-        """Give an error instead of the answers; the end of the task or of the service is one in words."""
+        """Give an error instead of the answers; for a cancelled task or the end of the service, a RefusedError."""
         if self.answers.done():
             return
         if isinstance(error, StoppedError) or not isinstance(error, Exception):
-            what = "the question was stopped: somebody cancelled it, or the service ends"
+            what = "the question was stopped: somebody cancelled it, or the service is shutting down"
             error = RefusedError(503, what, "", "ask it again", why=RefusalReason.STOPPED)
         self.answers.set_exception(error)
 
     def stop(self) -> None:
-        """End it at its next await; what has ended stays as it is."""
+        """End it at its next await; what is finished stays."""
         for task in self.tasks:
             task.cancel()
 
-    def ended(self, answering: "asyncio.Task[None]") -> None:
-        """Fail where the task was cancelled: before its first step it cannot do so itself."""
+    def fail_if_cancelled(self, answering: "asyncio.Task[None]") -> None:
+        """Fail if the task was cancelled: before its first step it cannot do so itself."""
         if answering.cancelled():
             self.fail(asyncio.CancelledError())
 
@@ -171,11 +171,11 @@ class AwaitedRequest:
 asked_here: ContextVar[AwaitedRequest] = ContextVar("asked_here")
 
 
-async def answers_of(request: AskRequest) -> Answers:
-    """Answer each question from one snapshot, and give all answers, or what ended them, to the request that waits for them."""
+async def answer_all(request: AskRequest) -> Answers:
+    """Answer the questions from one snapshot, and hand all answers, or the error, to the waiting request."""
     asked = asked_here.get(None) or AwaitedRequest()
     asked.begun.set_result(None)
-    turn.set(asked.its_turn)
+    turn.set(asked.wait_for_turn)
     try:
         require_no_files(request.settings)
         async with aclosing(ask(with_own_files(read_locally(request)), asked.seat, flow_run.id or "")) as answers:
@@ -190,12 +190,12 @@ async def answers_of(request: AskRequest) -> Answers:
 
 
 def read_locally(request: AskRequest) -> AskRequest:
-    """Have the local model read where the service has one."""
+    """Let the local model read if the service has one."""
     return request.model_copy(update={"local": True}) if local_model_is_named() else request
 
 
 def with_own_files(request: AskRequest) -> AskRequest:
-    """Return the request with the weights and the reranker that the service's own settings name, if any."""
+    """Return the request with the weights and reranker of the service's own settings, if any."""
     own = load_settings(file).ask if request.preset == "default" and (file := settings_file()) else None
     files = {name: value for name in FILES if own and (value := getattr(own, name))}
     return request.model_copy(update={"settings": changed(request.settings, files)}) if files else request
@@ -203,7 +203,7 @@ def with_own_files(request: AskRequest) -> AskRequest:
 
 @flow(
     name="ask",
-    flow_run_name=question_asked,
+    flow_run_name=name_asking_run,
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
@@ -212,7 +212,7 @@ async def ask_deployed(request: AskRequest) -> Answers | State[None]:
     """Answer questions of one corpus, each by itself, and return the answers as `flowreader ask --json` shows them."""
     await tag_run(request.corpus, request.reader)
     try:
-        return await answers_of(request)
+        return await answer_all(request)
     except StoppedError:
         return Cancelled(message=STOPPED)
     except (ExpectedError, OSError) as error:
@@ -220,13 +220,13 @@ async def ask_deployed(request: AskRequest) -> Answers | State[None]:
 
 
 ask_over_http = flow(name="ask", persist_result=False, result_storage=reports_folder())(ask_deployed.fn)
-"""The same for a request that waits in this process: its run has its name and tags already, and nobody reads a result on disk."""
+"""The same for a request that waits in this process: its run already has name and tags, and nobody reads a result on disk."""
 
 
-def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
-    """Return kept answers as `flowreader answers show` shows them now: without the words of what was removed.
+def find_still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
+    """Return kept answers as `flowreader answers show` shows them now, without words of removed documents.
 
-    A corpus that was removed since has none.
+    A removed corpus has none.
     """
     shown = []
     with suppress(UnknownCorpusError), open_for_reading(corpus_location(corpus)) as snapshot:
@@ -236,13 +236,13 @@ def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
     return shown
 
 
-# With a storage named, although nothing is stored: for its default Prefect would ask its server, and block the event loop.
+# The storage is named although nothing is stored: to find its default Prefect would ask the server, and block the event loop.
 @flow(name="ask-pages", persist_result=False, result_storage=reports_folder())
 async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) -> None:
-    """Make the report on the disk and the page of kept answers; the pages stand with the run that answered."""
+    """Write the reports and Prefect pages of kept answers; the pages belong to the run that answered."""
     made_for = run or UUID(flow_run.id)
-    # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
-    shown = await asyncio.to_thread(still_shown, corpus, answers)
+    # A document may have been removed meanwhile: only what is still shown of an answer is written.
+    shown = await asyncio.to_thread(find_still_shown, corpus, answers)
     for answer in shown:
-        with failures_logged(f"the page of the answer {answer.answer_id}"):
+        with log_failures(f"the page of the answer {answer.answer_id}"):
             await keep_answer_page(answer, flow_run_id=made_for)

@@ -1,4 +1,4 @@
-"""The Dask cluster that `work.runner` names: one that is there, or one on this machine for the time of a run."""
+"""The Dask cluster that `work.runner` names: an existing one, or one on this machine for the time of a run."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
 
 POLL_SECONDS = 0.2
-"""How often a request to stop is looked for."""
+"""Between looks for a request to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """A cluster at work for a run: what all its jobs share, and where their steps are recorded."""
+    """The cluster of a run: what its jobs share, and where their steps are recorded."""
 
     runner: TaskRunner[Any]
     settings: IngestSettings
@@ -48,7 +48,7 @@ class Workers:
     place: Workplace
 
     async def read(self, work: DocumentWork) -> None:
-        """Have the document read up to artifacts; raise what ended it, or WorkersError where nothing of it is found here."""
+        """Have the document read up to artifacts; raise its error, or WorkersError where the result is not found here."""
         account = await self._account(work)
         if account.error:
             raise account.error
@@ -57,19 +57,19 @@ class Workers:
     async def _account(self, work: DocumentWork) -> Account:
         """Send the job and wait for its account; record the steps that it lists."""
         cluster_job = ClusterJob(work, self.settings.model_dump_json(), self.embedder, self.reader, self.place.run_id)
-        account = await _done_elsewhere(self.runner, cluster_job)
+        account = await _run_elsewhere(self.runner, cluster_job)
         for record in account.steps:
             self.place.note(record)
         chain.get(Chain()).last = account.task_runs
         return account
 
 
-async def _done_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> Account:
-    """Return the account of a job; raise StoppedError as soon as the user asks for the end."""
+async def _run_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> Account:
+    """Return the account of a job; raise StoppedError as soon as the user stops the run."""
     from prefect import task
     from prefect.cache_policies import NO_CACHE
 
-    # A Prefect task may not be named by its arguments here: these hold the document's password.
+    # The name must not come from the arguments: they hold the document's password.
     name = f"read {cluster_job.work.name}".replace("{", "(").replace("}", ")")
     sent = task(name="read", task_run_name=name, persist_result=False, cache_policy=NO_CACHE)(do_cluster_job)
     done, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -99,9 +99,9 @@ def do_cluster_job(cluster_job: ClusterJob) -> Account | State[Account]:
 
 
 def read_apart(cluster_job: ClusterJob) -> Account:
-    """Do all steps of a document that ask no chat model: that has a budget, which the run's own process keeps."""
+    """Do the steps of a document that ask no chat model: the run's own process keeps its budget."""
     settings = IngestSettings.model_validate_json(cluster_job.settings)
-    # Held and never released: the lines are the driver's to write, which numbers them.
+    # Held and never released: the driver numbers and writes the lines.
     place = workplace_of(cluster_job.run_id, RunLog(Path(os.devnull)).holding())
     embedder, second = unopened_embedders(cluster_job.embedder, settings.models)
     tools = IngestTools(settings=settings, artifacts=place.artifacts, embedder=embedder, second=second)
@@ -161,10 +161,10 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
     asked: dict[str, Any] = {"address": work.runner_address} if work.runner_address else {"cluster_kwargs": here}
     with DaskTaskRunner(**asked, client_kwargs={"timeout": CONNECT_SECONDS}) as runner:
         try:
-            # The cluster starts, or is looked for, when it is first asked for.
+            # Asking for the client starts or finds the cluster.
             _deaf_to_ctrl_c(lambda: runner.client)
         except (OSError, TypeError) as error:
-            # Of a certificate that is wanted and not configured, distributed makes a TypeError.
+            # distributed raises TypeError for a certificate that is required and not configured.
             raise _no_cluster(work, str(error)) from error
         yield runner
 
@@ -183,7 +183,7 @@ def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
 
 def _no_cluster(work: WorkSettings, reason: str) -> WorkersError:
     return WorkersError(
-        f"no dask cluster is to be had at {work.runner_address!r} ({reason})",
+        f"there is no dask cluster at {work.runner_address!r} ({reason})",
         work.runner_address,
-        'start it, or set work.runner_address = "" to have one on this machine',
+        'start it, or set work.runner_address = "" to use one on this machine',
     )

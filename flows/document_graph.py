@@ -1,7 +1,7 @@
 """From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> T rounds -> evolve.
 
 A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`. After the rounds a model may
-sum up pages and sections, `write-map`.
+summarise pages and sections, `write-map`.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ async def read_pages(work: DocumentWork, tools: IngestTools) -> ParsedDocument:
 
 
 async def make_graph(work: DocumentWork, tools: IngestTools) -> tuple[DocumentGraph, bool]:
-    """Return the document's graph, and whether nodes wait for a reply of the model that did not come."""
+    """Return the document's graph, and whether nodes still lack a reply of the model."""
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
     analyzed = await analyze.submit(work, structured, tools)
@@ -48,7 +48,6 @@ async def make_graph(work: DocumentWork, tools: IngestTools) -> tuple[DocumentGr
 
 
 async def evolve_in_rounds(work: DocumentWork, analyzed: Structured, initial: Vectors, tools: IngestTools) -> Evolved:
-    """Run the rounds, each on what the one before left."""
     settings = tools.settings.reading.evolution
     numbers = range(1, settings.rounds + 1)
     if settings.mode == "lite":

@@ -18,8 +18,8 @@ from prefect.states import Cancelled, Failed
 
 from flows.ask import answer_one
 from flows.ingest import ingest
-from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import tag_run, what_is_measured
+from flows.prefect_runs.interruption import end_in_order
+from flows.prefect_runs.labels import name_measuring_run, tag_run
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, home
@@ -53,17 +53,17 @@ from tasks.reading.choice import chat_server_of, open_reader
 from tasks.views.evaluations import evaluation_markdown
 
 ask_unkept = partial(answer_one, recorded=False)
-"""An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
+"""A removal finds an evaluation's answers here, apart from the user's."""
 
 
-@flow(name="evaluate", flow_run_name=what_is_measured, persist_result=False)
+@flow(name="evaluate", flow_run_name=name_measuring_run, persist_result=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
-    """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
+    """Ask every question under every arm, keep and show the figures; reuse what an earlier run asked."""
     check_writable(home())
     await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     plan = plan_evaluation(request)
-    with ending_in_order():
+    with end_in_order():
         try:
             weights = weights_of_flow(plan.fitted_on, await ask_plan(plan.fitted_on)) if plan.fitted_on else None
             found = await ask_plan(plan)
@@ -141,7 +141,7 @@ async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: Mod
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
-    """Leave with the run one page with its tables and pictures."""
+    """Leave a page with tables and pictures with the run."""
     await acreate_markdown_artifact(
         key=f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower()),
         markdown=evaluation_markdown(evaluation, pictures),

@@ -1,4 +1,4 @@
-"""The evolve flow: the graphs of documents that are there made anew, by other settings or another model, and no file read.
+"""The evolve flow: rebuilds the graphs of a corpus's documents with other settings or another model; reads no file.
 
 parse and read words are recalled -> structure -> analyze -> embed -> T rounds -> evolve -> publish -> index -> report
 """
@@ -7,7 +7,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from flows.ingest import read_in
-from flows.prefect_runs.interruption import ending_in_order
+from flows.prefect_runs.interruption import end_in_order
 from flows.prefect_runs.labels import begin_again, tag_run
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home
@@ -18,13 +18,13 @@ from tasks.ingest.request import EvolveRequest, look
 
 @flow(name="evolve", flow_run_name="evolve {request.corpus}", persist_result=False, on_crashed=[begin_again])
 async def evolve(request: EvolveRequest) -> IngestReport | State[None]:
-    """Make the graphs of documents anew from what was read of them, and publish them as they finish, as an ingest does.
+    """Rebuild the graphs of documents from their parsed content, and publish them as they finish, as an ingest does.
 
-    A document of which that is not kept stays as it is, with a note. Raise UnknownCorpusError where there is no such corpus.
+    A document whose parsed content is gone stays as it is, with a note. Raise UnknownCorpusError where there is no such corpus.
     """
     check_writable(home())
     with open_for_reading(corpus_location(request.corpus)):
         pass
     await tag_run(request.corpus)
-    with ending_in_order():
+    with end_in_order():
         return await read_in(request, look(request))

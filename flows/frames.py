@@ -1,6 +1,6 @@
 """FlowReader from Python: a corpus whose documents, tables, answers and citations are Polars frames.
 
-The columns and types of each frame are always those below, also where it has no rows.
+Each frame always has the columns and types below, even without rows.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tasks.asking.request import AskRequest, QuestionError
 from tasks.settings.environment import check_environment
 
 Columns = Mapping[str, tuple[Any, Callable[[Any], object]]]
-"""The columns of a frame: of each its type, and how it is read from a record."""
+"""The columns of a frame, each with its type and how it is read from a record."""
 
 DOCUMENTS: Columns = {
     "document": (pl.String, attrgetter("name")),
@@ -90,7 +90,7 @@ class Corpus:
     def tables(self, document: str) -> pl.DataFrame:
         """Return a row for each cell of the tables of a document, named as in `flowreader ask --document`.
 
-        `column` is what the table's header says, no two of a table alike: `.pivot(on="column", index="row", values="value")` of one
+        `column` is the header, unique within a table: `.pivot(on="column", index="row", values="value")` of one
         table is that table. Raise UnknownError or AmbiguousError.
         """
         with open_for_reading(self.location) as snapshot:
@@ -118,38 +118,38 @@ class Corpus:
                 f"{name} {wrong['input']!r}: {wrong['msg']}", wrong["input"], f"besides questions, `ask` takes {fields}"
             ) from error
         loop = asyncio.new_event_loop()
-        work = loop.create_task(_asked(request))
-        # in a thread of its own: where a loop runs already, as in a notebook, no other can run
+        work = loop.create_task(_ask_all(request))
+        # in its own thread: where a loop is running, as in a notebook, no other can
         with closing(loop), ThreadPoolExecutor(1) as pool:
             try:
                 return _frame(pool.submit(loop.run_until_complete, work).result(), ANSWERS)
             finally:
-                # after Ctrl-C the questions that were not begun are not asked
+                # after Ctrl-C no further question is asked
                 loop.call_soon_threadsafe(work.cancel)
 
     def answers(self) -> pl.DataFrame:
         """Return the kept answers, the newest first; `answer` and `why` of one that quoted a removed document are empty."""
-        return _frame(self._kept(), ANSWERS)
+        return _frame(self._list_kept(), ANSWERS)
 
     def citations(self, answers: pl.DataFrame) -> pl.DataFrame:
         """Return what the answers cite, a row for each quote, in their order."""
-        kept = {answer.answer_id: answer.citations for answer in self._kept()}
+        kept = {answer.answer_id: answer.citations for answer in self._list_kept()}
         cited = [(name, citation) for name in answers["answer_id"] for citation in kept.get(name, ())]
         frame = _frame([citation for _, citation in cited], CITATIONS)
         return frame.insert_column(0, pl.Series("answer_id", [name for name, _ in cited], pl.String))
 
-    def _kept(self) -> list[Answer]:
+    def _list_kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:
             return snapshot.answers()
 
 
-async def _asked(request: AskRequest) -> list[Answer]:
+async def _ask_all(request: AskRequest) -> list[Answer]:
     async with aclosing(ask(request)) as answers:
         return [answer async for answer in answers]
 
 
 def _cells(rows: Sequence[TableRow]) -> Iterator[dict[str, object]]:
-    """Yield the cells below the header; a column without a name, or with one that is taken, is named by its number."""
+    """Yield the cells below the header; a column with no name, or a taken one, is named by its number."""
     headers = [row.cells for row in rows if row.is_header]
     names: list[str] = []
     for place in range(max(len(row.cells) for row in rows)):
@@ -171,7 +171,7 @@ def _frame(records: Sequence[object], columns: Columns) -> pl.DataFrame:
 
 
 def _plain(value: object) -> object:
-    """Return a value for a frame; the name of a file may hold what is not Unicode, and becomes an escape."""
+    """Return a value for a frame; a file name that is not Unicode is escaped."""
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return storable(str(value)) if isinstance(value, str) else value

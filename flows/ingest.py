@@ -20,9 +20,9 @@ from prefect.states import Cancelled, Failed
 
 from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
-from flows.prefect_runs.interruption import end_all_work, ending_in_order
-from flows.prefect_runs.labels import begin_again, folder_read, tag_run
-from flows.prefect_runs.pages import leave_ingest_pages, reading_key, shown_in_prefect
+from flows.prefect_runs.interruption import end_all_work, end_in_order
+from flows.prefect_runs.labels import begin_again, name_reading_run, tag_run
+from flows.prefect_runs.pages import leave_ingest_pages, reading_key, show_bar
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentState
@@ -107,17 +107,17 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
 
 @flow(
     name="ingest",
-    flow_run_name=folder_read,
+    flow_run_name=name_reading_run,
     persist_result=False,
     on_crashed=[begin_again],
 )
 async def ingest(request: IngestRequest) -> IngestReport | State[None]:
-    """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
+    """Read documents into a corpus and publish them as they finish; continue what an earlier run left undone."""
     check_writable(home())
     await tag_run(request.corpus)
-    with ending_in_order(), ExitStack() as held:
+    with end_in_order(), ExitStack() as held:
         try:
-            # To the end: documents are read from the copies.
+            # Held to the end: documents are read from the copies.
             held.enter_context(copies_in_use(request.paths))
             # In a thread: an object store may take its time, and a cancelled run must end meanwhile.
             found = await asyncio.to_thread(look, request)
@@ -127,13 +127,13 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 
 async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport | State[None]:
-    """Read what was found into the corpus, or make what is there anew, publish it, and leave its pages."""
+    """Read what was found into the corpus, or rebuild what is there, publish it, and leave its pages."""
     with ingest_context(request, str(flow_run.id)) as context:
         await publish_what_was_lost(context)
         found = context.survey(discovery)
         context.place.log.plan(documents=len(found.plan.work))
         if context.runner is None and not all(is_remembered(work, context.place.memo) for work in found.plan.work):
-            # It loads while the first document is parsed; where workers read, the first text opens it.
+            # It loads while the first document is parsed; with workers, the first text opens it.
             context.embedder.open()
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(context.corpus, found.plan)
@@ -146,20 +146,20 @@ async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport
 
 
 async def publish_what_was_lost(context: IngestContext) -> None:
-    """Publish documents again that lost their part of the graph to damage, from their artifacts."""
+    """Publish documents again, from their artifacts, whose part of the graph was damaged."""
     settings = context.request.settings
     for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
         await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
 
 
 async def read_and_publish(found: Survey, context: IngestContext) -> State[None] | None:
-    """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
+    """Read the documents and publish them as they finish; return the state of a run that was stopped or lost its model."""
     corpus, request = context.corpus, context.request
     published: tuple[UUID, ...] = ()
     try:
         async with (
-            shown_in_prefect(found.plan.work, request.settings.reading, key=reading_key(request)),
-            aclosing(documents_read(found.plan.work, context)) as finished,
+            show_bar(found.plan.work, request.settings.reading, key=reading_key(request)),
+            aclosing(read_documents(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
                 with chained(one for outcome in outcomes for one in outcome.task_runs) as batch:
@@ -175,7 +175,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     return None
 
 
-def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[DocumentOutcome], None]:
+def read_documents(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[DocumentOutcome], None]:
     """Yield what came of the documents, in batches that are to be published."""
     settings = context.request.settings.work
     return as_they_finish(
@@ -189,7 +189,7 @@ def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 
 async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Workers | None = None) -> DocumentOutcome:
-    """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
+    """Make the graph of one document, or say why there is none; steps done by workers are recalled here."""
     with watched_document(work) as ended, chained() as steps:
         try:
             graph, unfinished = remembered_graph(work), False

@@ -1,6 +1,6 @@
-"""The maintenance flow: every corpus gets what an ingest does at its end, and a look by doctor.
+"""The maintenance flow: for every corpus the end of an ingest, and doctor.
 
-for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by age -> doctor
+for each corpus: (skip while it is written) -> indexes, compaction, clean-up by age -> doctor
 then what belongs to no corpus, by age -> report
 """
 
@@ -12,8 +12,8 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
+from flows.prefect_runs.interruption import end_in_order
+from flows.prefect_runs.labels import log_failures, name_maintaining_run, tag_run
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
 from storage.catalog.current import CurrentDamagedError, PulledError
 from storage.cleaning.garbage import age_out
@@ -38,15 +38,15 @@ from tasks.lineage.at_work import close_what_cannot_go_on
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
 
-NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
+NEXT_GOES_ON = "fix what it says; the next maintenance goes on"
 
 
-@flow(name="maintain", flow_run_name=looked_after, persist_result=False)
+@flow(name="maintain", flow_run_name=name_maintaining_run, persist_result=False)
 async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[None]:
-    """Look after every corpus, or the named ones; the run fails, and its page says why, where doctor finds something."""
+    """Maintain every corpus, or the named ones; the run fails, and its page says why, if doctor finds something."""
     check_writable(home())
     done: list[Maintenance] = []
-    with ending_in_order():
+    with end_in_order():
         for location in corpora_to_maintain(request):
             if stop_requested():
                 return Cancelled(message=f"stopped; {summary(done)}")
@@ -54,14 +54,14 @@ async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[
     # A request that names corpora is about those; what belongs to none of them waits for the nightly run.
     aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
-    with failures_logged("the page of this maintenance"):
+    with log_failures("the page of this maintenance"):
         await acreate_markdown_artifact(key="maintain", markdown=maintenance_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
     return Failed(message=f"{summary(done)}: see the page of this run for {', '.join(found)}") if found else tuple(done)
 
 
 async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
-    """Look after one corpus, and examine it; one that is being written is left alone, one that cannot be reached is a finding."""
+    """Maintain and examine one corpus; skip one that is being written; one that cannot be opened is a finding."""
     try:
         return await look_after(location, request)
     except (StoreVersionError, LockLostError) as error:
@@ -80,15 +80,15 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
         ) as place,
         working_at(place),
     ):
-        done, number = await maintained(location, request)
+        done, number = await maintain_locked(location, request)
         done = done.model_copy(update={"killed": tuple(run.message for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:
             return done
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})
 
 
-async def maintained(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
-    """Maintain one corpus under its lock; return what was done, and the snapshot, 0 where there is none."""
+async def maintain_locked(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
+    """Maintain one corpus under its lock; return what was done and the snapshot, 0 for none."""
     try:
         with open_for_reading(location) as snapshot:
             embedder = snapshot.embedder

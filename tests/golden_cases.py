@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from flows.service.received import TokenCheck, checked
+from flows.service.received import TokenCheck, parse_form
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import Finding
 from storage.locations import corpus_location
@@ -111,8 +111,8 @@ ERRORS = {
     "no page of what failed": lambda: look_at("torn.pdf", 1),
     "unknown answer": lambda: in_corpus("default", lambda snapshot: snapshot.answer("00000000")),
     "bad range of pages": lambda: page_range("7-3"),
-    "no question": lambda: checked(AskRequest, {"questions": []}),
-    "strange field": lambda: checked(AskRequest, {"questions": ["How deep?"], HOSTILE: 1}),
+    "no question": lambda: parse_form(AskRequest, {"questions": []}),
+    "strange field": lambda: parse_form(AskRequest, {"questions": ["How deep?"], HOSTILE: 1}),
     "busy": lambda: fail(busy("default", None)),
     "report without a folder": lambda: check_target(Path("/nowhere/a.html")),
     "no folder": lambda: check_writable(Path("/dev/null/home")),

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from flows.cli.main import main
 from flows.display.output import Output
-from flows.service.app import refused
+from flows.service.app import reply_to_error
 from flows.service.mcp_tools import Tools
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError
@@ -135,7 +135,7 @@ def by_command(error, as_json):
 
 def by_http(error, path):
     headers = [(b"accept", b"text/html" if path == "/" else b"*/*")]
-    return asyncio.run(refused(Request({"type": "http", "method": "GET", "path": path, "headers": headers}), error))
+    return asyncio.run(reply_to_error(Request({"type": "http", "method": "GET", "path": path, "headers": headers}), error))
 
 
 def as_rest(error):

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 BASE = "Qwen/Qwen2.5-VL-3B-Instruct"
 WEIGHTS = "adapter_model.safetensors"
 PIXELS = ModelSettings().pictures.pixels
-"""Of a picture, as many as a served model is shown."""
+"""Pixels of a picture, as many as a served model is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How it is learned; `rank`, `rate`, `warm_up`, `accumulation` and `epochs` are the paper's, the others it does not give."""
+    """How it is trained; `rank`, `rate`, `warm_up`, `accumulation` and `epochs` are the paper's, which does not give the others."""
 
     rank: int = 8
     alpha: int = 16
@@ -119,7 +119,7 @@ class Pupil:
 
 
 def open_pupil(name: str, pictures: Path, recipe: Recipe) -> Pupil:
-    """Load the model, with an adapter that changes nothing yet on every linear layer that is not of its eyes."""
+    """Load the model, with an adapter that changes nothing yet on every linear layer outside its vision part."""
     try:
         import peft
     except ImportError as error:

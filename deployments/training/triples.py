@@ -37,11 +37,11 @@ from tasks.settings.base import changed
 from tasks.settings.environment import check_environment
 
 TARGETS, TOLERANCE = 5, 1
-"""A rating may miss its target by so much (the paper)."""
+"""How far a rating may miss its target (the paper)."""
 UNANSWERED = 2
-"""Of a page that is to be rated so, or lower, nothing answers the question."""
+"""For a page with this target, or a lower one, nothing on it answers the question."""
 GOOD = 4
-"""Of a page that is rated so a neighbour is rated, too: what a walk meets is mostly near a page that answers."""
+"""A neighbour of a page with this rating is rated, too: a walk mostly meets pages near one that answers."""
 BATCH = 20
 FOCI = {"text": "its running text", "table": "a table on it", "figure": "a figure on it", "layout": "how the page is laid out"}
 
@@ -53,7 +53,7 @@ class WrittenQuestion(Form):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A page to ask about, the rating that it is to get for that, and what of it the question is about."""
+    """A page to ask about, the rating it should get, and what the question is about."""
 
     page: PageKey
     target: int
@@ -61,7 +61,7 @@ class Draw:
 
     @property
     def wanted(self) -> str:
-        """What the prompt says of it; what is not on the page is about none of its parts."""
+        """The target in the prompt's words; a question that the page does not answer is about none of its parts."""
         return f"{self.target}, about {FOCI[self.focus]}" if self.target > UNANSWERED else str(self.target)
 
 
@@ -87,14 +87,14 @@ class Engine:
             for draw, reply in zip(draws, self.reader.context.ask(calls), strict=True)
             if not isinstance(reply, ChatError)
         ]
-        asked = self._rated(written, ratings)
+        asked = self._rate(written, ratings)
         kept = [(one, seen) for one, seen in asked if one.target and abs(one.label - one.target) <= TOLERANCE]
         good = [one for one, _ in kept if one.label >= GOOD]
         near = [replace(one, page=page, target=None) for one in good for page in self._near(one)]
-        return kept + self._rated(near, self._ratings([(one.document_id, one.page) for one in near]))
+        return kept + self._rate(near, self._ratings([(one.document_id, one.page) for one in near]))
 
-    def _rated(self, written: Sequence[Triple], ratings: Mapping[PageKey, Duty[RatedPage]]) -> list[tuple[Triple, bytes]]:
-        """Have the pages rated as a walk does; what gets no usable rating is left out.
+    def _rate(self, written: Sequence[Triple], ratings: Mapping[PageKey, Duty[RatedPage]]) -> list[tuple[Triple, bytes]]:
+        """Rate the pages as a walk does; leave out those without a usable rating.
 
         Here a model's words stand where a walk has the user's, outside of the fence: on one line, and all that comes of them is a
         line in a file that people read.
@@ -142,7 +142,7 @@ def _wrong(written: WrittenQuestion) -> str:
     return f"the question has more than {MOST_CHARACTERS} characters" if len(written.question) > MOST_CHARACTERS else ""
 
 
-def documents_allowed(snapshot: Snapshot, not_in: Path | None, output: Output) -> dict[str, DocumentRecord]:
+def choose_documents(snapshot: Snapshot, not_in: Path | None, output: Output) -> dict[str, DocumentRecord]:
     """Return by id the documents that can be asked about; those on the list are named and left out."""
     listed = (
         {line.strip().casefold() for line in not_in.read_text("utf-8", errors="replace").splitlines() if line.strip()}
@@ -174,8 +174,8 @@ def foci_of(snapshot: Snapshot, documents: Iterable[str], *, sees: bool) -> dict
     return found
 
 
-def drawn(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[Draw]:
-    """Draw pages, none twice: one of each document in turn, with as many of each target as of any other, or one more."""
+def draw_pages(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> list[Draw]:
+    """Draw pages, none twice: one from each document in turn, the targets as evenly as possible."""
     dice = random.Random(seed)
     documents = [[page for page in foci if page[0] == document] for document in dict.fromkeys(document for document, _ in foci)]
     shuffled = [dice.sample(pages, len(pages)) for pages in dice.sample(documents, len(documents))]
@@ -207,9 +207,9 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
         open_reader(server, settings, snapshot) as reader,
     ):
         assert isinstance(reader, ModelReader)
-        records = documents_allowed(snapshot, order.not_in, output)
+        records = choose_documents(snapshot, order.not_in, output)
         engine = Engine(snapshot, reader, records, foci_of(snapshot, records, sees=reader.sees), order.neighbours)
-        draws, kept = drawn(engine.foci, order.count, order.seed), dict[str, Triple]()
+        draws, kept = draw_pages(engine.foci, order.count, order.seed), dict[str, Triple]()
         for start in range(0, len(draws), BATCH):
             for triple, seen in engine.triples(draws[start : start + BATCH]):
                 kept[triple.id] = triple
@@ -225,7 +225,7 @@ def make_triples(order: argparse.Namespace, output: Output) -> None:
     output.line(f"{len(kept):,} triples of {len(draws):,} pages are in {order.out}; strike out lines of {TABLE}, then train")
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m deployments.training.triples", description=__doc__)
     parser.add_argument("--corpus", required=True, help="the corpus whose pages are asked about")
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the triples go")
@@ -241,7 +241,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    order = parsed(arguments)
+    order = parse_arguments(arguments)
     return exit_code(lambda output: make_triples(order, output))
 
 

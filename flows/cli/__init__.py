@@ -1,4 +1,4 @@
 """The command line: the arguments, and what each command does.
 
-It imports whatever it needs, heavy libraries inside the command that needs them; only `deployments` imports it.
+It imports what it needs, heavy libraries inside the command that needs them; only `deployments` imports it.
 """

@@ -12,13 +12,13 @@ from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 
 USAGE_EXIT = 2
 MODALITIES = ("text", "table", "figure")
-"""Those of `storage.records.documents`, which takes as long to load as a question to be answered."""
+"""Those of `storage.records.documents`, which takes as long to load as answering a question."""
 STAGES = ("analyze", "embed", "evolve")
 """Those of `tasks.ingest.request`, for the same reason."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors follow the house: what, value, remedy; JSON where it was asked for."""
+    """An argument parser whose errors have what, value and remedy, as JSON with --json."""
 
     def error(self, message: str) -> Any:  # noqa: ANN401 - argparse says NoReturn, SystemExit does it
         Output(as_json="--json" in sys.argv).error(RequestError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
@@ -33,7 +33,7 @@ def _command(verbs: Any, name: str, run: str, text: str, *parents: Parser, descr
 
 
 def _actions(verbs: Any, name: str, text: str, metavar: str = "ACTION", description: str = "") -> Any:  # noqa: ANN401
-    """Add a command of several actions, and return what takes them."""
+    """Add a command with several actions, and return their subparsers."""
     command = verbs.add_parser(name, help=text, description=description or text)
     return command.add_subparsers(dest="action", required=True, metavar=metavar, parser_class=Parser)
 
@@ -43,7 +43,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=("default", "paper"),
         default="default",
-        help="paper: every step as the paper writes it (default: %(default)s)",
+        help="paper: every step as in the paper (default: %(default)s)",
     )
     parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
 
@@ -54,13 +54,13 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         "evaluate",
         "measure retrieval, answers and ablations, on benchmarks or on your own documents",
         "WHAT",
-        "Measures how well questions are answered, each figure with a 95 % interval. Run it again: what was asked of the same "
-        "documents by the same code is not asked again.",
+        "Measures how well questions are answered, each figure with a 95 % interval. A repeated run reuses answers from the same "
+        "documents and code.",
     )
     json = Parser(add_help=False)
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
-    run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
+    run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )
@@ -93,7 +93,7 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         run,
         lines,
         description="Asks for texts of a corpus with gaps in them, without a model or labels: each must bring its own page back. "
-        "Tells whether ingest and retrieval work on your files, not whether answers are right.",
+        "Shows whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
     probe.set_defaults(dataset=None)
@@ -107,11 +107,11 @@ def _add_fits(actions: Any, data: Parser, into: Parser) -> None:  # noqa: ANN401
         actions,
         "fit",
         "cli.evaluate_commands:evaluate",
-        "fit the weights by which pages have their probabilities, and write them to a file",
+        "fit the weights of the pages' probabilities, and write them to a file",
         data,
-        description="Asks every question of its own documents and of all at once, fits what the probability of a page is made of "
-        "to the evidence pages, and writes a file for the setting ask.weights. What it prints is measured out of fold: by weights "
-        "that were fitted without the question's document.",
+        description="Asks every question of its own documents and of all at once, fits the pages' probability to the evidence, "
+        "and writes a file for the setting ask.weights. Printed figures are out of fold: by weights that were fitted without "
+        "the question's document.",
     )
     fit.add_argument("--out", metavar="FILE.json", help="the file of the weights (default: weights.json)")
     fit.set_defaults(what="fit", reader="flow", scope="document")
@@ -127,7 +127,7 @@ def _add_fits(actions: Any, data: Parser, into: Parser) -> None:  # noqa: ANN401
 MEASURED = {
     "retrieval": ("flow,top-k", "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"),
     "answers": ("flow,top-k", "how many answers are right, what is refused, and what it costs"),
-    "ablations": ("flow", "what each part of the method adds: everything once, then with one thing taken away or exchanged"),
+    "ablations": ("flow", "what each part of the method adds: the whole once, then with one part removed or replaced"),
 }
 """What is measured on benchmarks: the default readers, and the help."""
 
@@ -170,7 +170,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ask(verbs, common)
     _add_answers(verbs, common)
     text = "where an answer comes from, what a document was used for, what a run did"
-    text_of_lineage = f"Tells {text}, from the records of the runs."
+    text_of_lineage = f"Shows {text}, from the records of the runs."
     lineage = _command(verbs, "lineage", "display.lineage_tables:lineage", text, common, description=text_of_lineage)
     asked = lineage.add_mutually_exclusive_group(required=True)
     asked.add_argument(
@@ -189,14 +189,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     _command(verbs, "status", "cli.corpus_commands:status", "what a corpus holds", common)
-    text = "look for damage in a corpus; names what is broken and the remedy"
+    text = "look for damage in a corpus, and name the remedy"
     doctor = _command(verbs, "doctor", "cli.corpus_commands:doctor", text, common)
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
     _add_model(verbs)
     _add_services(verbs)
-    settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
+    settings.add_argument("--method", action="store_true", help="show the constants of the method instead, which presets set")
     return parser
 
 
@@ -207,8 +207,8 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "cli.ingest_command:ingest",
         "read files, folders and object stores into a corpus",
         common,
-        description="Reads files and folders, recursively, and what lies in object stores, into a corpus. Run it again at any "
-        "time: what is unchanged costs one hash, what was interrupted goes on.",
+        description="Reads files, folders (recursively) and object stores into a corpus. Run it again at any "
+        "time: an unchanged file costs one hash, an interrupted run goes on.",
     )
     ingest.add_argument("paths", nargs="*", metavar="PATH", help="a file, a folder, or s3://BUCKET/PREFIX/ of an object store")
     for flag, text in (
@@ -216,23 +216,23 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         ("--exclude", "no files whose name, or path below PATH, matches (repeatable)"),
     ):
         ingest.add_argument(flag, action="append", default=[], metavar="GLOB", help=text)
-    text = "a line each of NAME, a tab, PASSWORD; or one line with one for all"
+    text = "lines of NAME, a tab, PASSWORD; or a single line with one password for all"
     ingest.add_argument("--password-file", type=Path, metavar="F", help=text)
     _add_settings(ingest)
-    ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
+    ingest.add_argument("--estimate", action="store_true", help="show how much there is to do, and do nothing")
     text = (
-        "analyze,embed,evolve: read no file; make the graphs of documents that are in the corpus anew, with this preset, these "
-        "settings and the model of the environment, from what was read of them; PATH, where given, says which"
+        "analyze,embed,evolve: read no file; rebuild the graphs of documents in the corpus, with this preset, these "
+        "settings and the model of the environment; PATH, where given, says which"
     )
     ingest.add_argument("--stages", type=_stages, default=(), metavar="STAGES", help=text)
 
 
 def _stages(named: str) -> tuple[str, ...]:
-    """Return the stages; raise ArgumentTypeError where these are not all that are made without a file."""
+    """Return the stages; raise ArgumentTypeError unless all of STAGES are named."""
     if set(named.split(",")) != set(STAGES):
         raise argparse.ArgumentTypeError(
-            f"{named!r} is not {','.join(STAGES)}, which go together: each makes what the next one reads, and what the settings "
-            "leave as it was is recalled; to parse anew, ingest the files without --stages"
+            f"{named!r} is not {','.join(STAGES)}, which go together: each makes what the next one reads, and results that the "
+            "settings do not change are reused; to parse again, ingest the files without --stages"
         )
     return STAGES
 
@@ -244,8 +244,8 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "cli.ask_commands:ask",
         "answer a question, with its proof",
         common,
-        description="Answers a question from the documents of a corpus, with citations: by routing evidence through its graph. "
-        "Without a chat model nothing is answered: the evidence is quoted.",
+        description="Answers a question from the documents of a corpus, with citations, by routing evidence through its graph. "
+        "Without a chat model it quotes the evidence instead.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
     text = "ask only this document: at least 8 digits of its id, its file name, or a part that no other has (repeatable)"
@@ -253,7 +253,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
     ask.add_argument("--modality", choices=MODALITIES, help="ask only text, tables or figures")
     ask.add_argument("--reader", choices=READERS, default="flow", help=f"{READERS_HELP} (default: %(default)s)")
-    text = "pages that an answer stands on, on average: few for a glance, many for a survey (default: 5)"
+    text = "pages read for an answer, on average: few for a glance, many for a survey (default: 5)"
     ask.add_argument("--pages-per-answer", type=int, choices=PAGES_PER_ANSWER, help=text)
     _add_settings(ask)
     ask.add_argument(
@@ -262,14 +262,10 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         help='many questions: one a line, or JSON Lines with a "question"; - reads standard input; empty lines and lines that '
         "begin with # are skipped",
     )
-    ask.add_argument("--fresh", action="store_true", help="ask anew, also what is kept from when the same was asked before")
-    text = (
-        "end with an error, a batch too, where the chat model fails, is late or proves no answer; without it rules quote evidence"
-    )
+    ask.add_argument("--fresh", action="store_true", help="ask again, even if an answer to the same question is kept")
+    text = "end with an error, a batch too, if the chat model fails, is late or proves no answer; else rules quote evidence"
     ask.add_argument("--require-model", action="store_true", help=text)
-    text = (
-        "have a small model of this machine read, whatever the settings say: the one of `model serve`, else one for this question"
-    )
+    text = "let a small model on this machine read, whatever the settings say: that of `model serve`, else one for this question"
     ask.add_argument("--local", action="store_true", help=text)
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.add_argument(

@@ -1,4 +1,4 @@
-"""What `ask`, `answers` and `report` do, between the parsed arguments and what is shown. None of them needs Prefect."""
+"""The commands `ask`, `answers` and `report`. None of them needs Prefect."""
 
 import argparse
 import asyncio
@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
 
-from flows.cli.ask_server_commands import asked_settings, require_one_source
+from flows.cli.ask_server_commands import load_asked_settings, require_one_source
 from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -31,7 +31,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         require_model=arguments.require_model,
         local=arguments.local,
         preset=arguments.preset,
-        settings=asked_settings(arguments),
+        settings=load_asked_settings(arguments),
     )
     if arguments.report:
         prepare_report(arguments.report)
@@ -41,7 +41,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
-    """Do the work; where Ctrl-C ends it, end calls in flight and a model that loads, too: the threads that wait are waited for."""
+    """Do the work; on Ctrl-C end calls in flight and a loading model, too, because their threads are waited for."""
     try:
         await work
     except asyncio.CancelledError:
@@ -53,10 +53,10 @@ async def _until_stopped(work: Coroutine[None, None, None]) -> None:
 async def _answer(request: AskRequest, report_path: Path | None, output: Output) -> None:
     from flows.ask import ask as answers_to
     from flows.display.answer_tables import show_answer
-    from flows.display.followed import followed
+    from flows.display.followed import follow_questions
 
     many = len(request.questions) > 1
-    with followed(output, len(request.questions)) as aside:
+    with follow_questions(output, len(request.questions)) as aside:
         async with aclosing(answers_to(request)) as answers:
             async for answer in answers:
                 with aside(answer):
@@ -108,7 +108,7 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> t
 
 
 def prepare_report(path: Path) -> None:
-    """Refuse a path that cannot be written before the work, and load what draws pages while the question is answered."""
+    """Refuse a path that cannot be written before the work, and load what draws pages meanwhile."""
     from tasks.parsing.supervisor import CHILDREN
     from tasks.report.write import check_target
 

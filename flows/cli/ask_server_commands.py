@@ -1,4 +1,4 @@
-"""What `ask --server` does: the questions go to the query service, and its answers are shown as if they were made here."""
+"""The command `ask --server`: sends questions to the query service, and shows its answers as if they were made here."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 3_600.0
-"""A question that a model reads takes minutes, and the service has deadlines of its own: this one is for a machine that is gone."""
+"""A question read by a model takes minutes, and the service has its own deadlines: this one is for a machine that is gone."""
 
 
 class ServiceFullError(RequestError):
-    """The query service takes no more questions in for a moment."""
+    """The query service is full for the moment."""
 
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers to the `questions` of an AskRequest; raise RequestError where the service refuses or is not there."""
-    answers: list[dict[str, Any]] = json.loads(_sent("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
+    answers: list[dict[str, Any]] = json.loads(_send("POST", "/api/v1/ask", json.dumps(request).encode()))["answers"]
     return answers
 
 
-def _sent(method: str, path: str, body: bytes | None) -> bytes:
+def _send(method: str, path: str, body: bytes | None) -> bytes:
     host, port = address()
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -68,7 +68,7 @@ def _refusal(status: int, content: bytes) -> RequestError:
     except (ValueError, LookupError, TypeError):
         where = address_of(*address())
         return RequestError(
-            f"what answers at {where!r} is no query service of FlowReader, or of another version (HTTP {status})",
+            f"{where!r} is no query service of FlowReader, or one of another version (HTTP {status})",
             where,
             "set FLOWREADER_ASK_ADDRESS to where it is",
         )
@@ -76,7 +76,7 @@ def _refusal(status: int, content: bytes) -> RequestError:
 
 PATIENCE_SECONDS, PAUSE_SECONDS = 600.0, 2.0
 AT_ONCE = 4
-"""Questions of a batch that are under way: the service has room for others too."""
+"""Questions of a batch sent at once: the service must have room for others."""
 
 
 def ask(arguments: argparse.Namespace, output: Output) -> int:
@@ -93,23 +93,23 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     patience = PATIENCE_SECONDS if arguments.batch is not None else 0.0
     asking = ThreadPoolExecutor(AT_ONCE)
     try:
-        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions)
-        # What shows an answer is loaded while the service makes it.
-        show = shown_as(arguments, output)
+        answers = asking.map(lambda question: ask_patiently(request | {"questions": [question]}, patience), questions)
+        # Loads the display while the service answers.
+        show = choose_display(arguments, output)
         for answer in chain.from_iterable(answers):
             show(answer)
     finally:
-        # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
+        # After Ctrl-C do not wait for the service: it answers, and keeps the answer, anyway.
         asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
-        page = _sent("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
+        page = _send("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
         arguments.report.write_bytes(page)
         output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
     return 0
 
 
-def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
-    """Ask the service; where it is full, again for so many seconds: a batch has time."""
+def ask_patiently(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
+    """Ask the service; while it is full, try again until `patience` seconds have passed."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -120,8 +120,8 @@ def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
             time.sleep(PAUSE_SECONDS)
 
 
-def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
-    """Return what shows an answer in JSON: as it is, or for people."""
+def choose_display(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
+    """Return the function that shows an answer given in JSON, for programs or for people."""
     if arguments.json:
         return output.data
     from flows.display.answer_tables import show_answer
@@ -132,7 +132,7 @@ def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[st
 
 
 def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the AskRequest, without its questions, in JSON; what is not given is left to the service."""
+    """Return the AskRequest as JSON, without its questions and without settings that were not given."""
     request = {
         "corpus": arguments.corpus,
         "documents": arguments.document,
@@ -147,16 +147,16 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:
         from tasks.asking.request import require_no_files
 
-        settings = asked_settings(arguments)
+        settings = load_asked_settings(arguments)
         require_no_files(settings)
         request["settings"] = settings.model_dump(mode="json")
     return request
 
 
-def asked_settings(arguments: argparse.Namespace) -> AskSettings:
-    """Return the settings of the preset, of the user's file, and of the flag that turns one of them; a batch has time.
+def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
+    """Return the settings of the preset, the user's file and --pages-per-answer; a batch has no deadline.
 
-    Raise RequestError where what is to answer knows no probabilities, and would not hear that flag.
+    Raise RequestError where the reader or preset has no probabilities, and would ignore that flag.
     """
     if arguments.pages_per_answer and (arguments.reader, arguments.preset) != ("flow", "default"):
         raise RequestError(
@@ -173,8 +173,10 @@ def asked_settings(arguments: argparse.Namespace) -> AskSettings:
 
 def require_one_source(arguments: argparse.Namespace) -> None:
     if (arguments.question is None) == (arguments.batch is None):
-        raise RequestError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
+        raise RequestError("ask takes either a question or --batch FILE", "", 'write flowreader ask "QUESTION"')
     if arguments.batch is not None and arguments.report:
         raise RequestError(
-            "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
+            "--report writes one answer, --batch gives many",
+            str(arguments.report),
+            "ask first, then `flowreader report ANSWER`",
         )

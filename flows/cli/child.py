@@ -1,4 +1,4 @@
-"""The command line as a child that ends with its parent, however that ends: `python -m flows.cli.child PARENT ARGUMENTS`."""
+"""The command line as a child process that always ends with its parent: `python -m flows.cli.child PARENT ARGUMENTS`."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""What each command on corpora, documents and settings does, between the parsed arguments and what is shown, without Prefect."""
+"""The commands on corpora, documents and settings, without Prefect."""
 
 import argparse
 import re
@@ -26,7 +26,7 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.corpus)
     runs = open_runs(location)
     if not output.as_json:
-        # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
+        # First: a corpus in which nothing was published yet has nothing else to show.
         output.show("open_runs.j2", runs=runs, short_run=short_run)
     with open_for_reading(location) as snapshot:
         show_corpus(view_corpus(snapshot, runs), snapshot.documents(), output)
@@ -34,7 +34,7 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def show_corpus(corpus: CorpusView, documents: Sequence[DocumentRecord], output: Output) -> None:
-    """Show these documents of a corpus, what was skipped, and the sums; programs get all of its documents."""
+    """Show these documents, what was skipped, and the sums; programs get all documents of the corpus."""
     if output.as_json:
         output.data(corpus)
         return
@@ -125,12 +125,12 @@ def settings(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:
-    """Show as TOML what users turn, with bounds and reasons, or what the method is: a line each."""
+    """Show users' settings, with bounds and reasons, or the method's constants, as lines of TOML."""
     values = dict(dotted(settings.model_dump(mode="json")))
     for name, field in leaves(type(settings)):
         if method != (field.description is None):
             continue
         bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
         reason = "" if method else f"  # {field.description}{f' ({bounds})' if bounds else ''}"
-        # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
+        # JSON's strings, numbers and booleans are TOML, too; TOML has no null.
         output.line(f"# {name} is not set{reason}" if values[name] == "null" else f"{name} = {values[name]}{reason}")

@@ -1,4 +1,4 @@
-"""What `flowreader evaluate` does, between the parsed arguments and what is shown. Only measuring needs Prefect."""
+"""The commands `flowreader evaluate`. Only measuring needs Prefect."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 WELL, STOPPED = 0, 130
 ARMS_SHOWN = 2
-"""Ablations are thirty; the first names the whole method."""
+"""Of thirty ablations; the first is the whole method."""
 MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
-    plan = _checked(request)
-    evaluation = _measured(plan, output)
+    plan = _plan(request)
+    evaluation = _measure(plan, output)
     if evaluation is None:
-        output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
+        output.side.print("finished questions are kept; the same command goes on with the rest", markup=False)
         return STOPPED
     _show(evaluation, output, plan.questions if request.what == "probe" else ())
     if request.what == "fit":
@@ -55,15 +55,15 @@ def _show_fitted(out: str | None, output: Output) -> None:
 
     path = Path(out or WEIGHTS_FILE)
     output.side.print(
-        f"the weights are in {path}; to answer by them, ask with --settings FILE.toml, a file that says\n\n"
+        f"the weights are in {path}; to use them, ask with --settings FILE.toml, a file that says\n\n"
         f"[ask]\nweights = {json.dumps(str(path.absolute()))}\n",
         markup=False,
         soft_wrap=True,
     )
 
 
-def _checked(request: EvaluationRequest) -> EvaluationPlan:
-    """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
+def _plan(request: EvaluationRequest) -> EvaluationPlan:
+    """Open what is to be measured, and refuse what cannot be before Prefect takes seconds to start."""
     from tasks.evaluation.arms import WEIGHTS_FILE
     from tasks.evaluation.judging import judge_server
     from tasks.evaluation.lines import check_out
@@ -81,15 +81,15 @@ def _checked(request: EvaluationRequest) -> EvaluationPlan:
     return plan
 
 
-def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
-    """Run the evaluation and show how far it is; None where the user stopped it."""
+def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
+    """Run the evaluation and show its progress; return None if the user stopped it."""
     from flows.cli.run import RunEndedError, run_evaluation
 
     with show_progress(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
         try:
             return run_evaluation(plan.request)
         except RunEndedError as error:
-            raise RequestError(str(error), remedy="the same command goes on with what is left") from error
+            raise RequestError(str(error), remedy="the same command goes on with the rest") from error
 
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
@@ -123,7 +123,7 @@ def list_kept(_arguments: argparse.Namespace, output: Output) -> int:
         ]
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
     else:
-        output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
+        output.line("no evaluations yet; begin with: flowreader evaluate probe --corpus NAME")
     return WELL
 
 

@@ -1,4 +1,4 @@
-"""The command `ingest`: it looks at what there is to do, says so, and makes a run where there is something.
+"""The command `ingest`: it looks for work, reports it, and makes a run if there is some.
 
 With `--stages` it reads no file, and the run is one of the flow `evolve`.
 """
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
-from flows.display.progress import clock, shown
+from flows.display.progress import clock, show_ingest
 from storage.catalog.current import require_own
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
@@ -45,11 +45,11 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         from flows.cluster import require_runner
         from tasks.ingest.model import require_model
 
-        # Prefect and the models take seconds to start: a request that must be refused is refused before, and no corpus is made.
+        # Refuse bad requests before Prefect and the models take seconds to start, and before a corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        with shown(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
+        with show_ingest(found.plan.work, request.settings.reading, console=output.side, quiet=arguments.json):
             run = _run(request)
         for message in run.messages:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
@@ -63,9 +63,9 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         show_corpus(corpus, documents, output)
         output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
     if run.stopped:
-        output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
+        output.side.print("listed documents are published; the same command goes on with the rest", markup=False)
         return STOPPED
-    return PROBLEM if run.ended or _unready(documents, found, request) or found.found.unreadable else WELL
+    return PROBLEM if run.ended or _is_unready(documents, found, request) or found.found.unreadable else WELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def _run(request: ReadingRequest) -> _Run:
     return _Run(messages=tuple(draw(TEXT, "ingest_done.j2", report=done).splitlines()))
 
 
-def _unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
-    """Say whether a document that was asked about is not ready, or is still as it was where it was to be made anew."""
+def _is_unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
+    """Say whether a requested document is not ready, or was to be rebuilt and was not."""
     wanted = {work.document_id: work.version for work in found.plan.work} if isinstance(request, EvolveRequest) else {}
     return any(
         record.state is not DocumentState.READY or record.version != wanted.get(record.id, record.version) for record in documents
@@ -132,7 +132,7 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
         return found
     for address in filter(is_address, request.paths):
         output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
-    # A listing has no page counts: an estimate has to fetch, and says what that costs.
+    # A listing has no page counts: an estimate must fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
     def announce(shown: str, objects: int, size_bytes: int) -> None:
@@ -157,7 +157,7 @@ def _nothing_found(request: IngestRequest, found: Survey) -> RequestError:
 
 
 def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, output: Output) -> int:
-    """Say what the ingest takes, and what a question may ask a model afterwards, by each reader."""
+    """Show what the ingest takes, and how many calls a question may make afterwards, by each reader."""
     from flows.readers import reader_module
     from tasks.ingest.estimate import estimate
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while modules load and while a flow starts and ends: it ends the process at once."""
+"""Ctrl-C while modules load and while a flow starts or ends: it ends the process at once."""
 
 import os
 import signal
@@ -13,11 +13,11 @@ SHOW_CURSOR = "\x1b[?25h"
 
 
 @contextmanager
-def ended_by_ctrl_c(words: str) -> Iterator[None]:
-    """Let Ctrl-C say the words and end the process inside the block, where nothing is begun that has to end in order.
+def end_by_ctrl_c(words: str) -> Iterator[None]:
+    """Make Ctrl-C print the words and end the process inside the block, before any work that has to end in order.
 
-    As an exception it can be lost there: libraries catch what comes while they load, Prefect what comes while it starts a flow, and
-    the command goes on. Once an ingest has begun, `ending_in_order` hears the signal. What is ignored stays so.
+    An exception can get lost there: libraries catch it while they load, and Prefect while it starts a flow. Once an ingest has
+    begun, `end_in_order` handles the signal. An ignored signal stays ignored.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

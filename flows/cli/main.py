@@ -10,14 +10,14 @@ import threading
 from collections.abc import Sequence
 
 from flows.cli.arguments import USAGE_EXIT, build_parser
-from flows.cli.loading import ended_by_ctrl_c
+from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.errors import ExpectedError
 from tasks.settings.environment import check_environment
 
 EXIT_SECONDS = 3.0
 RUNS = ("ingest", "evaluate")
-"""Commands that keep what they have finished."""
+"""Commands that keep finished work."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,14 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stopped = STOPPED if parsed.command in RUNS else "stopped"
     try:
         check_environment()
-        # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
-        with ended_by_ctrl_c(stopped):
+        # A command's modules are loaded when it runs: a question to a server needs next to nothing.
+        with end_by_ctrl_c(stopped):
             run = pkgutil.resolve_name(parsed.run)
         code: int = run(parsed, output)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # What read our output has gone, as `head` does: there is nothing to report to.
+        # The reader of our output has gone, as `head` does: there is nothing to report to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ExpectedError, OSError) as error:

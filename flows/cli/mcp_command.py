@@ -1,4 +1,4 @@
-"""What `mcp` does: FlowReader for one program that speaks the Model Context Protocol, on standard input and output.
+"""The command `mcp`: FlowReader for one program that speaks the Model Context Protocol, on standard input and output.
 
 While it serves, the SDK keeps standard output for the protocol: whatever else is written there goes to standard error.
 """
@@ -10,9 +10,9 @@ from contextlib import aclosing
 from typing import Any
 
 from flows.ask import ask
-from flows.cli.loading import ended_by_ctrl_c
+from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import Output
-from flows.service.ingests import ingested
+from flows.service.ingests import run_ingest_command
 from flows.service.mcp_tools import Tools
 from storage.locations import corpus_location
 from storage.runs.answer_json import answer_json
@@ -25,8 +25,8 @@ from tasks.progress import request_stop
 def mcp(arguments: argparse.Namespace, _output: Output) -> int:
     corpus = corpus_location(arguments.corpus).name if arguments.corpus else ""
     # As an exception it would wait for the next line of the program.
-    with ended_by_ctrl_c("stopped"):
-        asyncio.run(_serve(Tools(answered, corpus=corpus, ingesting=ingested if arguments.allow_writes else None)))
+    with end_by_ctrl_c("stopped"):
+        asyncio.run(_serve(Tools(answer_here, corpus=corpus, ingesting=run_ingest_command if arguments.allow_writes else None)))
     return 0
 
 
@@ -39,7 +39,7 @@ async def _serve(tools: Tools) -> None:
         interrupt_models()
 
 
-async def answered(request: AskRequest) -> Sequence[Mapping[str, Any]]:
+async def answer_here(request: AskRequest) -> Sequence[Mapping[str, Any]]:
     """Answer in this process; the local model reads where the environment names one, as in the query service."""
     async with aclosing(ask(request.model_copy(update={"local": local_model_is_named()}))) as answers:
         return [answer_json(answer) async for answer in answers]

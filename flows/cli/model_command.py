@@ -1,4 +1,4 @@
-"""What `model serve` does: a chat model on this machine, for every question of this home, until Ctrl-C."""
+"""The command `model serve`: a chat model on this machine, for every question of this home, until Ctrl-C."""
 
 import argparse
 

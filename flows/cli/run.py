@@ -4,9 +4,9 @@ import asyncio
 import pkgutil
 from typing import Any, cast
 
-from flows.cli.loading import ended_by_ctrl_c
+from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import STOPPED
-from flows.prefect_runs.interruption import ended
+from flows.prefect_runs.interruption import cancel_cut_off
 from flows.prefect_runs.server import prefect_server, send_last_events
 from storage.records.evaluations import Evaluation
 from storage.system import bound_arenas
@@ -17,11 +17,11 @@ from tasks.parsing.supervisor import CHILDREN
 
 
 class RunEndedError(RuntimeError):
-    """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
+    """The chat model was gone, or the budget used up, before the run was done; finished work is kept."""
 
 
 def run_ingest(request: ReadingRequest) -> IngestReport | None:
-    """Run the flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
+    """Run the flow and return its report; None if the user stopped it. Raise RunEndedError as `_run`."""
     flow = "flows.evolve:evolve" if isinstance(request, EvolveRequest) else "flows.ingest:ingest"
     return cast(IngestReport | None, _run(flow, request))
 
@@ -31,10 +31,10 @@ def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
 
 
 def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
-    """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
+    """Run a flow; return None if the user stopped it, raise RunEndedError if it lost its model or budget."""
     bound_arenas()
-    with ended_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
-        # What takes seconds to load is loaded while the server starts.
+    with end_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
+        # Slow to import, while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401
         from prefect.exceptions import CancelledRun, FailedRun
@@ -49,4 +49,4 @@ def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow ta
             raise RunEndedError(str(error)) from error
         finally:
             send_last_events()
-            ended()
+            cancel_cut_off()

@@ -17,13 +17,13 @@ COLUMNS = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), Tran
 
 def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
     address = _address(arguments.address)
-    return _done(arguments, output, lambda show: push(corpus_location(arguments.name), address, show), ("pushed to", "sent"))
+    return _transfer(arguments, output, lambda show: push(corpus_location(arguments.name), address, show), ("pushed to", "sent"))
 
 
 def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
-    """Fetch what was pushed as a read-only corpus."""
+    """Fetch a pushed corpus as a read-only one."""
     address = _address(arguments.address)
-    return _done(arguments, output, lambda show: pull(address, arguments.name, show), ("pulled from", "fetched"))
+    return _transfer(arguments, output, lambda show: pull(address, arguments.name, show), ("pulled from", "fetched"))
 
 
 def _address(given: str) -> StoreAddress:
@@ -32,7 +32,9 @@ def _address(given: str) -> StoreAddress:
     return store_address(given)
 
 
-def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Moved], Transferred], words: tuple[str, str]) -> int:
+def _transfer(
+    arguments: argparse.Namespace, output: Output, transfer: Callable[[Moved], Transferred], words: tuple[str, str]
+) -> int:
     hidden = output.as_json or not output.side.is_terminal
     with Progress(*COLUMNS, console=output.side, transient=True, disable=hidden) as bars:
         bar = bars.add_task(arguments.action, total=None)

@@ -1,4 +1,4 @@
-"""What answers look like to people at a terminal, and to programs."""
+"""Answers as people at a terminal and programs see them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How far a question is, and a draft of its answer, on standard error while it is being answered; gone when the answer is shown."""
+"""Progress of a question, and a draft of its answer, on standard error until the answer is shown."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -10,7 +10,7 @@ from storage.records.answers import Answer
 from tasks.events import DraftGrown, Event, StageReached, subscribed
 
 LOOKING = "looking"
-WITHDRAWN = "the draft of this answer is withdrawn: it did not stand the check"
+WITHDRAWN = "the draft of this answer is withdrawn: it failed the check"
 
 
 class Following:
@@ -22,7 +22,7 @@ class Following:
         self._line = self._side.status(self._words(), spinner="dots")
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def show(self) -> Iterator[None]:
         with self._line, subscribed(self._hear):
             yield
 
@@ -41,7 +41,7 @@ class Following:
 
     @contextmanager
     def aside(self, answer: Answer) -> Iterator[None]:
-        """Take the line away: the answer goes to standard output, and what moves must be off it first."""
+        """Take the line away while an answer goes to standard output, or the two would mix."""
         self._line.stop()
         if not answer.answer.startswith(self._draft):
             self._side.print(WITHDRAWN, style="dim", soft_wrap=True)
@@ -53,11 +53,11 @@ class Following:
 
 
 @contextmanager
-def followed(output: Output, questions: int) -> Iterator[Callable[[Answer], AbstractContextManager[None]]]:
-    """Show how far questions are, nothing for programs nor where nobody looks; give what an answer is to be shown inside of."""
+def follow_questions(output: Output, questions: int) -> Iterator[Callable[[Answer], AbstractContextManager[None]]]:
+    """Show the progress of questions on a terminal; yield a context inside which an answer is to be shown."""
     if output.as_json or not output.side.is_terminal:
         yield lambda _answer: nullcontext()
         return
     following = Following(output, questions)
-    with following.shown():
+    with following.show():
         yield following.aside

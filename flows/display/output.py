@@ -18,11 +18,11 @@ from rich.text import Text
 from storage.text import escaped
 
 BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
-"""What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
+"""The indentation and item mark of a paragraph, under which its further lines are aligned."""
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
-"""What Ctrl-C of a run ends with, whatever the run was doing."""
+"""The last words of a run after Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,7 @@ class Output:
         self.console.print(printable(text), markup=False, style=style or None)
 
     def paragraph(self, text: str, style: str = "", first: str = "") -> None:
-        """Write words for people, `first` before them; on a terminal broken between words, each line below where the words begin.
-
-        A pipe gets each line of the text whole: what reads it breaks lines itself.
-        """
+        """Write words for people, `first` before them; a terminal gets them wrapped, and aligned behind `first`."""
         for row, line in enumerate(printable(text).split("\n")):
             broken = Text(line).wrap(self.console, max(self.console.width - len(first), 1), overflow="fold")
             parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
@@ -88,7 +85,7 @@ class Output:
 
     def error(self, error: Exception) -> None:
         """Write an error: JSON on standard output for programs, words on standard error for people."""
-        # Here, for a command that goes well has no need of it.
+        # Imported here: a command that succeeds has no need of it.
         from tasks.views.errors import view_error
 
         view = view_error(error)
@@ -101,7 +98,7 @@ class Output:
 
 
 def printable(text: str) -> str:
-    """Return the text without what a terminal would obey: a document's title may hold escape sequences."""
+    """Return the text with control characters escaped: a document's title may hold escape sequences."""
     return escaped(text, keep="\n")
 
 

@@ -28,13 +28,13 @@ STEP_SHARES = {
     "write-map": 5,
     "evolve": 1,
 }
-"""About how the time of a document spreads over its steps, where rules describe nodes."""
+"""Roughly how a document's time divides over its steps, if rules describe nodes."""
 DESCRIBING_SHARE = 25
-"""Of `analyze`, where a model does."""
+"""Of `analyze`, if a model does."""
 
 
 def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
-    """Return the share of each step that these settings have, 1 in all; only the display uses it."""
+    """Return the share of each step with these settings, 1 in all; only the display uses it."""
     left_out = {"write-map"} if reading.analysis.map == "rules" else set[str]()
     if reading.evolution.mode == "lite":
         left_out |= {"judge-links", "embed-round"}
@@ -44,7 +44,7 @@ def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
 
 
 class WorkMeter:
-    """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
+    """Adds up reports of many threads: documents and pages done, and the share of all work, weighted by size."""
 
     def __init__(self, work: Sequence[DocumentWork], reading: ReadingSettings) -> None:
         self._shares = step_shares(reading)
@@ -84,7 +84,7 @@ class WorkMeter:
         return 1.0 if document in self.finished else min(done, 1.0)
 
     def seconds_left(self) -> float | None:
-        """Return a guess of the seconds left; None while there is too little to go by."""
+        """Return an estimate of the seconds left; None while it is too early."""
         share, elapsed = self.share_done(), time.monotonic() - (self._begun or math.inf)
         return elapsed * (1 - share) / share if share > 0.05 and elapsed > 5 else None
 
@@ -101,13 +101,13 @@ class WorkMeter:
 
 
 def clock(seconds: float) -> str:
-    """Return seconds as people say them: 45 s, 3 min 20 s."""
+    """Return seconds for people: 45 s, 3 min 20 s."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
 
 
 @contextlib.contextmanager
-def shown(work: Sequence[DocumentWork], reading: ReadingSettings, *, console: Console, quiet: bool) -> Iterator[None]:
+def show_ingest(work: Sequence[DocumentWork], reading: ReadingSettings, *, console: Console, quiet: bool) -> Iterator[None]:
     meter = WorkMeter(work, reading)
     with listening(meter.hear):
         if quiet:

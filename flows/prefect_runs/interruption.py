@@ -14,7 +14,7 @@ from tasks.parsing.supervisor import CHILDREN
 from tasks.progress import forget_stop, request_stop, stop_requested
 
 PATIENCE_SECONDS = 6.0
-"""What has not ended in order by then is cut off: the promise is ten seconds, and the server needs some of them."""
+"""After this, work is cut off: the promise is ten seconds, and the server needs some of them."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _cuts: list[threading.Timer] = []
@@ -22,7 +22,7 @@ _endings: list[threading.Thread] = []
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def end_in_order() -> Iterator[None]:
     """Turn SIGINT and SIGTERM inside the block into a request to stop, which steps meet at their next report.
 
     A signal that was ignored before stays ignored: Ctrl-C under `deployments.up` is for that process alone.
@@ -36,15 +36,15 @@ def ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
-        # What they end is of this block: one that is late would end what begins after it.
+        # Wait for them: a late one would end what begins after this block.
         while _endings:
             _endings.pop().join()
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def ended() -> None:
-    """Note that the run ended in order: nothing is cut off any more."""
+def cancel_cut_off() -> None:
+    """Cancel the cut-off: the run ended in order."""
     while _cuts:
         _cuts.pop().cancel()
 
@@ -64,7 +64,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def end_all_work() -> None:
-    """Have every step end at its next report, and take from it the child that it waits for."""
+    """End every step at its next report, and the child processes that steps wait for."""
     request_stop()
     CHILDREN.stop()
     interrupt_models()

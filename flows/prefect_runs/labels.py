@@ -1,4 +1,4 @@
-"""What a flow run is called in Prefect's UI, and which tags it can be found by."""
+"""Names and tags of flow runs in Prefect's UI."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,13 +26,13 @@ async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None: 
             flow_run.deployment_id,
             parameters=flow_run.parameters,
             tags=[AGAIN],
-            # Several may see that it was killed: the run's own process, the one that serves it, the one that starts next.
+            # Several may notice the kill: the run's own process, the one that serves it, the one that starts next.
             idempotency_key=f"{flow_run.id} again",
         )
 
 
 @contextmanager
-def failures_logged(what: str) -> Iterator[None]:
+def log_failures(what: str) -> Iterator[None]:
     """Log that `what` could not be kept, where the block fails; use it inside a run of a flow or a task only."""
     try:
         yield
@@ -42,39 +42,39 @@ def failures_logged(what: str) -> Iterator[None]:
 
 
 LONGEST_NAME = 120
-"""Letters of a run's name that a list in the UI has room for."""
+"""Characters of a run's name that fit into a list in the UI."""
 
 
-def question_asked() -> str:
-    """Return the name of a run that asks: its question, and how many come after it."""
+def name_asking_run() -> str:
+    """Return the first question, and how many come after it."""
     return first_of(flow_run.parameters["request"].questions)
 
 
-def folder_read() -> str:
-    """Return the name of a run that reads documents in: its folder, and how many come after it."""
+def name_reading_run() -> str:
+    """Return the first folder, and how many come after it."""
     return first_of(flow_run.parameters["request"].paths)
 
 
-def what_is_measured() -> str:
-    """Return the name of a run that measures: what, and on which dataset or corpus."""
+def name_measuring_run() -> str:
+    """Return what is measured, and on which dataset or corpus."""
     request = flow_run.parameters["request"]
     return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
 
 
-def looked_after() -> str:
-    """Return the name of a run that looks after corpora: the first of them, or all."""
+def name_maintaining_run() -> str:
+    """Return the first corpus to maintain, and how many come after it, or "every corpus"."""
     corpora = flow_run.parameters["request"].corpora
     return f"maintain {first_of(corpora) if corpora else 'every corpus'}"
 
 
 def first_of(things: Sequence[str]) -> str:
-    """Return the first of them, fit to be shown, and how many there are besides; "nothing" where there is none."""
+    """Return the first, fit to be shown, and how many more there are; "nothing" for none."""
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
     return shortened(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
 
 
 async def tag_run(*tags: str) -> None:
-    """Add tags to the run at work; where it has them, the server is not asked."""
+    """Add tags to the current run; if it has them, the server is not asked."""
     wanted = {*flow_run.tags, *tags}
     if wanted != set(flow_run.tags):
         async with get_client() as client:

@@ -1,4 +1,4 @@
-"""The pages of answers, ingests and corpora in Prefect's UI, which say little and lead to more; and the bar of an ingest at work.
+"""Short pages of answers, ingests and corpora in Prefect's UI, with links to more; and the bar of an ingest at work.
 
 A key has lower-case letters, digits and dashes, as Prefect takes them.
 """
@@ -24,7 +24,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run as run_at_work
 
 from flows.display.progress import WorkMeter
-from flows.prefect_runs.labels import failures_logged
+from flows.prefect_runs.labels import log_failures
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer
@@ -42,7 +42,7 @@ from tasks.views.render import MARKDOWN, draw
 
 FORM = "ask/ask"
 PROGRESS = "-progress"
-"""So end the keys of bars."""
+"""The end of a bar's key."""
 
 CORPUS_SHOWN, WORDS_SHOWN, DIGITS = 24, 40, 8
 """Signs of a corpus, of a question and of an answer's id in the key of the answer's page."""
@@ -57,10 +57,10 @@ def corpus_key(kind: str, corpus: str) -> str:
 
 def answer_key(answer: Answer) -> str:
     """Return `answer-CORPUS-FIRST-WORDS-ID`; letters that are no ASCII lose their accents, or are left out."""
-    words = _dashed(answer.question)
+    words = _dash(answer.question)
     if len(words) > WORDS_SHOWN:
         words = words[: WORDS_SHOWN + 1].rpartition("-")[0] or words[:WORDS_SHOWN]
-    parts = ("answer", _dashed(answer.corpus)[:CORPUS_SHOWN].strip("-"), words, answer.answer_id[:DIGITS])
+    parts = ("answer", _dash(answer.corpus)[:CORPUS_SHOWN].strip("-"), words, answer.answer_id[:DIGITS])
     return "-".join(filter(None, parts))
 
 
@@ -68,13 +68,13 @@ def reading_key(request: ReadingRequest) -> str:
     return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
 
 
-def _dashed(text: str) -> str:
+def _dash(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 RENEW_SECONDS = 3.0
-"""Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
+"""Between renewals of the bar, each a request to the server; there is none where nothing moved."""
 PATIENCE_SECONDS = 2.0
 """A server that is away must not keep a run from ending."""
 DONE = "done"
@@ -82,8 +82,8 @@ LOGGER = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
-async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
-    """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
+async def show_bar(work: Sequence[DocumentWork], reading: ReadingSettings, *, key: str) -> AsyncIterator[None]:
+    """Show in the current run how far these documents are, inside the block; nothing without documents."""
     if not work:
         yield
         return
@@ -92,7 +92,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
 
     async def show(percent: float, words: str) -> None:
         nonlocal artifact
-        # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
+        # The bar is no part of the work: a server that is away for a moment must not spoil an ingest.
         try:
             if artifact is None:
                 artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_markdown(words))
@@ -127,7 +127,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], reading: ReadingSetting
 
 
 def service_address() -> str:
-    """Return where the query service shows its pages to any browser, "" where its address is not known, or it wants a token."""
+    """Return the query service's address, "" where it is unknown or the service wants a token."""
     named = host_and_port(os.environ.get("FLOWREADER_ASK_ADDRESS", ""))
     return f"http://{address_of(*named)}" if named and named[0] and not os.environ.get("FLOWREADER_ASK_TOKEN") else ""
 
@@ -139,19 +139,19 @@ def answer_page(answer: Answer, report: Path) -> str:
 
 
 async def keep_answer_page(answer: Answer, *, flow_run_id: UUID) -> None:
-    """Write the answer's report to the disk; leave its page with the run that answered, be it over."""
+    """Write the answer's report to the disk; leave its page with the run that answered, even if that has ended."""
     report = await asyncio.to_thread(keep_report, answer)
     page = await asyncio.to_thread(answer_page, answer, report)
     await leave_page(answer_key(answer), page, as_markdown(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
-    """Leave the page of the ingest at work, and that of its corpus; log what cannot be kept."""
+    """Leave the pages of the current ingest and its corpus; log what cannot be kept."""
     run, words = str(run_at_work.id), cast(Any, MARKDOWN.get_template("ingest_words.j2").module)
-    with failures_logged("the page of this ingest"):
+    with log_failures("the page of this ingest"):
         page = draw(MARKDOWN, "ingest_page.j2", report=report, run=run)
         await leave_page(reading_key(request), page, str(words.counts(report)), of_flow=UUID(run))
-    with failures_logged("the page of the corpus"):
+    with log_failures("the page of the corpus"):
         await leave_corpus_page(request.corpus)
 
 
@@ -162,7 +162,7 @@ async def leave_page(key: str, data: str, description: str, *, of_flow: UUID | N
 
 
 async def leave_corpus_page(corpus: str) -> None:
-    """Leave the page where it is not there as it should be; of no run, so that it outlives those that the server forgets."""
+    """Leave the page unless it is there and current; it belongs to no run, so that it outlives old runs."""
     key = corpus_key("corpus", corpus)
     wanted = ArtifactCollectionFilter(key=ArtifactCollectionFilterKey(any_=[key]))
     async with get_client() as client:
@@ -174,7 +174,7 @@ async def leave_corpus_page(corpus: str) -> None:
 
 
 async def form_of_questions(client: PrefectClient, corpus: str) -> str:
-    """Return where the UI has the form of a question to the corpus, "" where none is deployed."""
+    """Return the UI's path of the question form, filled in for the corpus, "" where none is deployed."""
     try:
         deployment = (await client.read_deployment_by_name(FORM)).id
     except ObjectNotFound:

@@ -26,7 +26,7 @@ from storage.system import check_writable, require_room
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90.0
-"""A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
+"""A cold start takes up to 18 s on a busy machine; after five times that it will not come."""
 
 POLL_SECONDS = 0.1
 CONFIGURED_SECONDS = 5.0
@@ -35,7 +35,7 @@ CONFIGURED_SECONDS = 5.0
 DRAIN_SECONDS = 5.0
 
 SERVER_BYTES = 20_000_000
-"""Its database with a write-ahead log, and what it says."""
+"""Its database with a write-ahead log, and its log."""
 
 PAGE_EVENTS = tuple(f"prefect.artifact-collection.{what}" for what in ("created", "updated", "deleted"))
 QUIET = {
@@ -46,7 +46,7 @@ QUIET = {
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     # Finished runs go after 90 days with their logs and pages, or its database would grow for ever; our own ledger keeps them.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
-    # An event of a page holds the page: what is deleted must not be read there for a week. They are looked for each hour.
+    # An event of a page holds the page: deleted words must not stay there for a week. The server looks every hour.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_EVENT_RETENTION_OVERRIDES": json.dumps(dict.fromkeys(PAGE_EVENTS, 60)),
     # A task costs the server 30 ms one by one, 9 ms in batches.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
@@ -60,13 +60,13 @@ WRITERS = 8
 """Transactions of a server of ours that write or wait to, at most."""
 
 QUEUES = ("EventsWorker", "APILogWorker")
-"""Threads of Prefect that send events and logs: at the end of a run they warn of what is still to be sent, and send it."""
+"""Threads of Prefect that send events and logs: at the end of a run they warn about unsent ones, and send them."""
 
 SET_PARENT_DEATH_SIGNAL = 1
 
 
 def prepare_environment() -> None:
-    """Set what Prefect and LanceDB read at import: Prefect's folder inside ours, and that they keep quiet."""
+    """Set what Prefect and LanceDB read at import: Prefect's folder inside ours, and quiet logs."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(prefect_folder()))
@@ -111,7 +111,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             start_new_session=True,
         )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
-    # It has no UI: nothing is to lead there.
+    # It has no UI: no link may lead there.
     os.environ["PREFECT_UI_URL"] = ""
     try:
         yield lambda: _wait_until_ready(server, port, log_path)
@@ -133,7 +133,7 @@ def send_last_events() -> None:
 
 
 def require_configured_server(patience_seconds: float = 0.0) -> None:
-    """Raise ExpectedError where no server is named, or the one that is does not answer, also when it is waited for."""
+    """Raise ExpectedError where no server is named, or the named one does not answer in time."""
     from prefect.settings import get_current_settings
 
     address = get_current_settings().api.url
@@ -177,10 +177,10 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
 
 
 def let_writers_wait() -> None:
-    """Have transactions of a server of ours wait until another has ended, in no order, where SQLite is under it.
+    """Make write transactions of our server wait for each other, in no order, if it uses SQLite.
 
-    Prefect begins most of them as readers; one that writes later, when another has written in between, SQLite refuses, and the
-    server answers with 503. So many may have a connection of its fifteen: one that writes may need a second, to read.
+    Prefect begins most transactions as readers; SQLite refuses one that writes after another has written in between, and the
+    server answers 503. WRITERS may hold one of its fifteen connections: a writer may need a second one, to read.
     """
     from prefect.server.database.configurations import SQLITE_BEGIN_MODE, AioSqliteConfiguration
     from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
@@ -195,7 +195,7 @@ def let_writers_wait() -> None:
         async with room, session.begin() as transaction:
             token = SQLITE_BEGIN_MODE.set("IMMEDIATE")
             try:
-                # It takes the lock. What is read meanwhile in sessions of their own must not wait for it.
+                # This takes the lock. Sessions that only read meanwhile must not wait for it.
                 await session.connection()
             finally:
                 SQLITE_BEGIN_MODE.reset(token)

@@ -13,7 +13,7 @@ from tasks.settings.readers import READERS, Reader
 
 
 class ReaderModule(Protocol):
-    """`most_calls` are those that a question may make of a model in each stage, at most."""
+    """`most_calls` bounds the model calls of a question in each stage."""
 
     most_calls: Callable[[AskSettings], Mapping[Stage, int]]
     read: Callable[[Question, AskContext], Awaitable[Findings]]
@@ -25,5 +25,5 @@ READER_MODULES: Mapping[str, ReaderModule] = {
 
 
 def reader_module(reader: Reader, settings: AskSettings) -> ReaderModule:
-    """Return the way of answering; `flow` has two, that of the default and the paper's."""
+    """Return the reader's module; `flow` has two, the default and the paper's."""
     return READER_MODULES["paper" if reader == "flow" and settings.routing.network == "paper" else reader]

@@ -1,4 +1,4 @@
-"""LAD-RAG's way: a search, queries for kinds and places, and what stands around the best; what was kept is read."""
+"""LAD-RAG's way: search, query for kinds and places, look around the best; read what was kept."""
 
 from collections.abc import Mapping
 
@@ -23,13 +23,13 @@ def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer by three tools: candidates -> score -> search -> query -> context -> take kept -> fetch -> read -> synthesize.
 
-    A model takes the tools by turns; where none of its replies is of use, they are taken by rules.
+    A model picks the tools turn by turn; if none of its replies can be used, rules do.
     """
     settings = context.settings.agent
     graph, scores = await find_documents(question, context, most=settings.documents)
-    turned = await kept_by_model(question, graph, scores, context) if context.reader.model else None
+    turned = await keep_by_model(question, graph, scores, context) if context.reader.model else None
     kept = turned or await keep_searched.submit(question, graph, scores, context)
-    # A small model only searches: the other tools are taken by rules.
+    # A small model only searches: rules use the other tools.
     if turned is None or context.reader.short:
         if "query" in settings.tools:
             kept = await keep_queried.submit(question, graph, scores, kept, context)
@@ -42,8 +42,8 @@ async def read(question: Question, context: AskContext) -> Findings:
     return await synthesize.submit(question, graph, scores, Evidence(paths, readings, doubtful=True, way=way), context)
 
 
-async def kept_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
-    """Have the model take turns until one ends it: first look -> (turn). None where nothing came of it."""
+async def keep_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
+    """Let the model take turns until one ends it: first look -> (turn). Return None if nothing was kept."""
     turns = await first_look.submit(question, graph, scores, context)
     while not turns.ended:
         turns = await take_turn.submit(question, graph, scores, turns, context)

@@ -1,4 +1,4 @@
-"""FlowReader, by default: score every node, read on while a page is worth its price, in chains that a flow finds on these pages."""
+"""FlowReader, by default: score every node, add pages while one is worth its price, read chains that a flow finds on them."""
 
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ most_calls = partial(call_bounds, gated=True)
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer by flow: candidates, score, look again, size -> route -> fetch -> read -> (judge -> refine once).
 
-    The gate judges what a model read: of what rules quote a second reading found nothing more.
+    The gate judges only what a model read: a second reading of what rules quote found nothing more.
     """
     graph = await find_candidates.submit(question, context)
     scores = await look_again(question, graph, await score.submit(question, graph, context), context)

@@ -1,4 +1,4 @@
-"""DMAP's way: pages by the map of the document, by text and by figures; what is not answered then is looked for around them."""
+"""DMAP's way: pages by the map of the document, by text and by figures; unanswered parts are looked for around them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -41,7 +41,7 @@ async def read(question: Question, context: AskContext) -> Findings:
 async def read_groups(
     question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], context: AskContext
 ) -> Sequence[PathReading]:
-    """Read text, and figures and tables by themselves; these with the pages on which they stand, by a model that sees."""
+    """Read text, then figures and tables; a model that sees is also shown the pages of the latter."""
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
     texts = await with_pages(question, texts, context, most=context.settings.reading.model.pictures, of_figures=True)
     return await read_paths.submit(question, texts, context)

@@ -1,4 +1,4 @@
-"""FlowReader as its paper writes it: sources and sinks, the cheapest flow, replicator dynamics, the gate and one refinement."""
+"""FlowReader as in its paper: sources and sinks, the cheapest flow, replicator dynamics, the gate and one refinement."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ most_calls = partial(call_bounds, gated=True)
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> (judge -> refine once) -> synthesize.
 
-    What rules quote is judged, too, which the default leaves out; what a model read in small forms is not.
+    Unlike by default, quotes by rules are judged, too; readings in small forms are not.
     """
     graph = await find_candidates.submit(question, context)
     scores = await score.submit(question, graph, context)

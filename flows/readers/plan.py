@@ -1,4 +1,4 @@
-"""G2-Reader's way: a question as several with evidence of their own, and once more what none of their quotes holds."""
+"""G2-Reader's way: split a question, gather evidence for each part, and once more for words that no quote holds."""
 
 from collections.abc import Mapping
 

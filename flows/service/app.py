@@ -1,7 +1,7 @@
-"""Where questions come in over HTTP.
+"""The query service over HTTP.
 
 / is the page for people, with the answers' own pages under /answers. POST /api/v1/ask, or /ask, takes an AskRequest as JSON and
-gives `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it goes, as server-sent events. /v1 is for
+returns `{"answers": [...]}`; POST /ask/stream takes one question and reports progress as server-sent events. /v1 is for
 clients of OpenAI, POST /mcp for those of MCP, /api/v1 for all others. GET /health shows how many wait. An error is
 `{"error": {"what", "value", "remedy"}}`.
 """
@@ -25,7 +25,7 @@ from flows.service.ingests import Ingests
 from flows.service.intake import Intake
 from flows.service.mcp_tools import Tools
 from flows.service.received import HEALTH, LARGEST_BODY, TokenCheck, require_welcome
-from flows.service.refusals import misfit, refusal_of, refusal_of_question
+from flows.service.refusals import describe_misfit, refusal_of, refusal_of_question
 from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
 from flows.service.web import answers, asking, documents, html
@@ -35,13 +35,13 @@ from tasks.watching.metrics_endpoint import as_text
 
 MCP = "/mcp"
 QUESTIONS = (*api.QUESTIONS, openai_protocol.COMPLETIONS)
-"""What is refused here is counted as a question."""
+"""Refusals on these paths count as refused questions."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     check = TokenCheck(token) if token else None
     tools = Tools(intake.ask, searching=intake.search)
-    # Who is welcome is looked at below, for every route. Without sessions a service that starts anew has lost none.
+    # `guard` checks every route. Without sessions a restart of the service loses none.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)
     app = FastAPI(
@@ -49,9 +49,9 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         docs_url=None,
         redoc_url=None,
         version=metadata.version("flowreader"),
-        lifespan=lambda app: living(app, tools),
+        lifespan=lambda app: run_with_app(app, tools),
         routes=[Route(MCP, StreamableHTTPASGIApp(tools.session_manager), methods=["POST"])],
-        exception_handlers={RequestValidationError: refused, HTTPException: refused},
+        exception_handlers={RequestValidationError: reply_to_error, HTTPException: reply_to_error},
     )
     app.state.check = check
     app.state.intake, app.state.ingests, app.state.has_token = intake, Ingests(), bool(token)
@@ -66,24 +66,24 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         return {"waiting": len(intake.waiting), "room": intake.room}
 
     @app.middleware("http")
-    async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         try:
             require_welcome(request, check)
             reply = await call(request)
         except ClientDisconnect:
             reply = Response(status_code=400)  # for nobody
         except Exception as error:
-            reply = await refused(request, error)
+            reply = await reply_to_error(request, error)
         reply.headers["X-Content-Type-Options"] = "nosniff"
-        # A report forbids all else itself, but where it may be framed only a header says.
+        # A report's own policy forbids the rest, but only a header can forbid framing.
         reply.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
         return reply
 
     return app
 
 
-async def refused(request: Request, error: Exception) -> Response:
-    """Return the reply to an error: a page to people, else JSON, in OpenAI's words to its clients; raise what is not expected."""
+async def reply_to_error(request: Request, error: Exception) -> Response:
+    """Return the reply to an error: a page for people, else JSON, in OpenAI's shape for its clients; raise an unexpected error."""
     path = request.scope["path"]
     is_question = path in QUESTIONS and not isinstance(error, HTTPException | RequestValidationError)
     refusal = (refusal_of_question if is_question else refusal_of)(in_our_words(request, error))
@@ -95,10 +95,10 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 def in_our_words(request: Request, error: Exception) -> Exception:
-    """Return the error of a request that fits no form or no route as one of ours, and any other as it is."""
+    """Return FastAPI's error of a wrong form or route as one of ours, any other as it is."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        return misfit({**first, "loc": first["loc"][1:]}, "/openapi.json has the fields")
+        return describe_misfit({**first, "loc": first["loc"][1:]}, "/openapi.json has the fields")
     if isinstance(error, HTTPException):
         path = request.scope["path"]
         remedy = openai_protocol.WHERE if path.startswith(openai_protocol.PREFIX) else "/openapi.json lists what there is"
@@ -108,8 +108,8 @@ def in_our_words(request: Request, error: Exception) -> Exception:
 
 
 @asynccontextmanager
-async def living(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
-    """Count while the app lives; what it was reading in ends with it."""
+async def run_with_app(app: FastAPI, tools: Tools) -> AsyncIterator[None]:
+    """Count, and serve MCP, while the app runs; end its ingests with it."""
     with as_text() as app.state.metrics:
         async with tools.session_manager.run():
             await app.state.ingests.go_on()

@@ -32,7 +32,7 @@ from tasks.views.errors import ErrorView, RefusedError, view_error
 from tasks.views.ingests import IngestView
 
 KEPT = 100
-"""So many ingests are remembered, and so many may be unfinished."""
+"""Ingests that are remembered, and that may be unfinished."""
 LOOK_SECONDS = 1.0
 
 
@@ -46,7 +46,7 @@ class State(StrEnum):
 
 @dataclass
 class Ingest:
-    """What is to be read, and how far it came: once it ended, `result` says which documents came of it, or `error` why none did."""
+    """What is to be read, and how far it is; at the end `result` holds its documents, or `error` why there are none."""
 
     corpus: str
     paths: tuple[str, ...]
@@ -70,7 +70,7 @@ class Ingest:
         return self.state not in (State.WAITING, State.AT_WORK)
 
     def look(self) -> IngestView:
-        """Return the record as it is shown; what is at work is looked at in the lineage of its run, which takes a moment."""
+        """Return the record as it is shown; progress comes from the lineage of its run, which takes a moment."""
         if self.state is State.AT_WORK:
             for run in ingests_at_work(corpus_location(self.corpus)):
                 if set(run.paths) == set(self.together):
@@ -81,21 +81,21 @@ class Ingest:
 
 @dataclass
 class Ingests:
-    """The ingests that this process began; of each corpus one child is at work."""
+    """The ingests that this process began, one child at work for each corpus."""
 
     kept: dict[str, Ingest] = field(default_factory=dict)
     workers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     claimed: list[str] = field(default_factory=list)
-    """Uploads that are kept and of which no ingest knows yet."""
+    """Uploads that are kept and belong to no ingest yet."""
     ending: bool = False
 
     def begin(self, corpus: str, paths: Sequence[str], *, uploaded: bool = False) -> Ingest:
-        """Have the paths read into the corpus, now or with what else comes until its turn; raise where too many wait."""
+        """Read the paths into the corpus, now or together with others that wait; raise RefusedError where too many do."""
         name = corpus_location(corpus).name
         if self.ending:
-            raise RefusedError(503, "the query service reads nothing in: it ends", "", "try again when it is up")
+            raise RefusedError(503, "the query service takes no more documents: it is shutting down", "", "try again when it is up")
         if sum(not each.ended for each in self.kept.values()) >= KEPT:
-            raise RefusedError(503, f"{KEPT} ingests wait already", str(KEPT), "try again when one of them has ended")
+            raise RefusedError(503, f"{KEPT} ingests are waiting already", str(KEPT), "try again when one of them has ended")
         ingest = Ingest(name, tuple(paths), uploaded)
         self.kept[ingest.id] = ingest
         oldest = next((each for each in self.kept.values() if each.ended), None)
@@ -106,8 +106,8 @@ class Ingests:
         return ingest
 
     @contextmanager
-    def claiming(self) -> Iterator[Callable[[str], None]]:
-        """Have the uploads for which the yielded function is called stay while the block runs."""
+    def claim_uploads(self) -> Iterator[Callable[[str], None]]:
+        """Keep the uploads that the yielded function is given while the block runs."""
         mine: list[str] = []
 
         def claim(path: str) -> None:
@@ -132,52 +132,52 @@ class Ingests:
         return ingest
 
     async def cancel(self, ingest: Ingest) -> None:
-        """Have it end: what is finished stays. What was being read with it begins again."""
+        """End it: what is finished stays. Ingests that were being read with it start over."""
         ingest.called_off = True
         if ingest.state is State.WAITING:
-            await self._stopped(ingest)
+            await self._mark_stopped(ingest)
         elif not ingest.ended:
             if ingest.reading and not ingest.reading.cancelling():
                 ingest.reading.cancel()
             await ingest.over.wait()
 
     async def go_on(self) -> None:
-        """Begin with what was uploaded and not read in when the service ended, or was killed."""
-        for corpus, paths in await asyncio.to_thread(unread_uploads):
+        """Read uploads that an earlier service did not, because it ended or was killed."""
+        for corpus, paths in await asyncio.to_thread(find_unread_uploads):
             self.begin(corpus, paths, uploaded=True)
 
     async def end(self) -> None:
-        """End what is at work, in order, and begin nothing more; what was uploaded stays, and is read in by the next service."""
+        """End what is at work, and begin nothing more; uploads stay, and the next service reads them."""
         self.ending = True
         await asyncio.gather(*(self.cancel(each) for each in self.kept.values() if not each.ended))
         await asyncio.gather(*self.workers.values())
 
     async def _work(self, corpus: str) -> None:
         try:
-            while self._waiting(corpus):
+            while self._list_waiting(corpus):
                 if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
-                    # Begun elsewhere: a second one would be refused.
+                    # Another process reads: a second ingest would be refused.
                     await asyncio.sleep(LOOK_SECONDS)
-                elif together := self._waiting(corpus):
+                elif together := self._list_waiting(corpus):
                     await self._read(corpus, together)
         finally:
             del self.workers[corpus]
 
-    def _waiting(self, corpus: str) -> list[Ingest]:
+    def _list_waiting(self, corpus: str) -> list[Ingest]:
         return [each for each in self.kept.values() if each.corpus == corpus and each.state is State.WAITING]
 
     async def _read(self, corpus: str, together: Sequence[Ingest]) -> None:
         paths = tuple(dict.fromkeys(path for each in together for path in each.paths))
-        reading = asyncio.create_task(ingested(paths, corpus))
+        reading = asyncio.create_task(run_ingest_command(paths, corpus))
         for each in together:
             each.state, each.together, each.reading = State.AT_WORK, paths, reading
         await asyncio.wait([reading])
-        # One path that cannot be read is an error of all.
+        # One unreadable path fails all of them.
         apart = len(together) > 1 and not reading.cancelled() and reading.exception() is not None
         for each in together:
             each.reading = None
             if each.called_off:
-                await self._stopped(each)
+                await self._mark_stopped(each)
             elif apart or reading.cancelled():
                 each.state = State.WAITING
             else:
@@ -188,48 +188,48 @@ class Ingests:
 
     async def _finish(self, ingest: Ingest, reading: "asyncio.Task[Mapping[str, Any]]") -> None:
         if ingest.uploaded and not any(Path(path).exists() for path in ingest.paths):
-            # Its document was removed meanwhile, and the file with it.
-            return await self._stopped(ingest)
+            # Its document and the file were removed meanwhile.
+            return await self._mark_stopped(ingest)
         try:
             ingest.result = result = await asyncio.to_thread(_result, ingest, reading.result())
             if result["ended"] or not result["documents"]:
                 why = result["ended"] or next((each["reason"] for each in result["skipped"]), "there is none")
-                raise RequestError(f"not every document was read: {why}", "", "mend that, and send it again")
+                raise RequestError(f"not every document was read: {why}", "", "fix that, and send it again")
             ingest.state = State.DONE
         except Exception as error:
             ingest.error, ingest.state = view_error(error, over_http=True), State.FAILED
         return await self.tidy(ingest)
 
-    async def _stopped(self, ingest: Ingest) -> None:
+    async def _mark_stopped(self, ingest: Ingest) -> None:
         ingest.state = State.STOPPED
         await self.tidy(ingest)
 
     async def tidy(self, ingest: Ingest) -> None:
-        """Delete what was uploaded for it and no document came of, or one that failed: what the catalog says of that stays."""
+        """Delete its uploads that gave no document, or one that failed: the catalog keeps the reason."""
         try:
             if ingest.uploaded and not self.ending:
-                wanted = self._wanted()
+                wanted = self._list_wanted()
                 published = {
                     path for record in await asyncio.to_thread(_records, ingest) if is_kept(record) for path in record.paths
                 }
-                # One that is published by now may not have been before; nothing comes in between here.
-                forget_uploads(set(ingest.paths) - published - wanted - self._wanted(), corpus_location(ingest.corpus))
+                # Asked again: one may have been published meanwhile. Nothing runs between these two lines.
+                forget_uploads(set(ingest.paths) - published - wanted - self._list_wanted(), corpus_location(ingest.corpus))
         except (ExpectedError, OSError) as error:
             say(f"an upload stays where it is, {', '.join(ingest.paths)}: {error}")
         finally:
             ingest.over.set()
 
-    def _wanted(self) -> set[str]:
+    def _list_wanted(self) -> set[str]:
         return {*self.claimed, *(path for each in self.kept.values() if not each.ended for path in each.paths)}
 
 
 def is_kept(record: DocumentRecord) -> bool:
-    """Say whether the upload of a document is of any more use: one that needs a password is."""
+    """Say whether the document's upload is still needed; for a missing password it is."""
     return record.state is not DocumentState.FAILED
 
 
-def unread_uploads() -> list[tuple[str, list[str]]]:
-    """Return the corpora with uploads that no document was made of, and which; those of documents that failed are deleted."""
+def find_unread_uploads() -> list[tuple[str, list[str]]]:
+    """Return corpora and their uploads that gave no document; delete those of documents that failed."""
     found = []
     for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
         uploads = [str(path) for path in sorted((uploads_folder() / location.name).glob("*/*"))]
@@ -247,7 +247,7 @@ def unread_uploads() -> list[tuple[str, list[str]]]:
 
 
 def _records(ingest: Ingest) -> list[DocumentRecord]:
-    """Return the documents that came of what it was to read."""
+    """Return the documents that came of its paths."""
     roots = [shown_root(path) for path in ingest.paths]
     with suppress(UnknownCorpusError), open_for_reading(corpus_location(ingest.corpus)) as snapshot:
         return [record for record in snapshot.documents() if any(lies_below(path, roots) for path in record.paths)]
@@ -264,10 +264,10 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
-    """Run `flowreader ingest`, in a process of its own, and return what it says; raise RequestError where it did nothing.
+async def run_ingest_command(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
+    """Run `flowreader ingest` in a process of its own and return its reply; raise RequestError where it did nothing.
 
-    Where this is cancelled it ends in order: what is finished stays. However this process ends, so does the other.
+    When cancelled it ends in order: what is finished stays. It also ends with this process, however that ends.
     """
     settings = [f"--settings={file}"] if (file := settings_file()) else []
     command = ["-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", f"--corpus={corpus}", *settings, "--", *paths]
@@ -289,7 +289,7 @@ async def ingested(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
             # SIGINT may be ignored in a child, as it is under `make up`.
             child.terminate()
             with anyio.CancelScope(shield=True):
-                # Read, too: a child that nobody listens to would wait for ever to say what it did.
+                # Its output is read, or it would wait for ever to write it.
                 await child.communicate()
     said: Mapping[str, Any] = json.loads(written or "{}")
     if "documents" not in said:

@@ -1,4 +1,4 @@
-"""Takes questions in, so many at a time, and answers each in a run of the flow `ask` in this process; their pages come after."""
+"""Takes questions in, a bounded number at a time, and answers each in a run of the flow `ask` in this process; pages come after."""
 
 import asyncio
 import sys
@@ -18,12 +18,12 @@ from prefect.states import Crashed
 from flows.ask_deployed import (
     Answers,
     AwaitedRequest,
-    answers_of,
+    answer_all,
     ask_deployed,
     ask_over_http,
     ask_pages,
     asked_here,
-    still_shown,
+    find_still_shown,
     with_own_files,
 )
 from flows.prefect_runs.labels import first_of
@@ -37,23 +37,23 @@ from tasks.views.errors import RefusedError
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 5.0
-"""A question whose run has not begun after so long is answered without it; its wait counts from when another began, if later."""
+"""A question whose run has not begun by then is answered without it; its wait counts from when another began, if later."""
 
 AT_A_TIME = 2
 """Runs that begin side by side: with all at once, the first would wait for the last."""
 
 SEARCHES = 2
-"""At a time: they compute from their beginning to their end, and questions wait for them."""
+"""At a time: they compute without a pause, and questions wait for them."""
 
 LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
 PAGES_WAIT_SECONDS = 20.0
-"""Where questions keep coming, the pages of those that were answered are made in between."""
+"""While questions keep coming, pages of answers wait this long at most."""
 
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
 LATE = f"did not let its run begin in {BEGIN_SECONDS:.0f} s"
 
 
-class Unmade(NamedTuple):
+class PagesToMake(NamedTuple):
     """Answers of one request that have no pages yet, and the run that they stand with."""
 
     corpus: str
@@ -76,7 +76,7 @@ class Intake:
     deployment: UUID
     room: int
     waiting: dict[str, AwaitedRequest] = field(default_factory=dict)
-    unmade: deque[Unmade] = field(default_factory=deque)
+    unmade: deque[PagesToMake] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
     searching: set["asyncio.Future[Found]"] = field(default_factory=set)
@@ -86,24 +86,24 @@ class Intake:
 
     async def ask(self, request: AskRequest) -> Answers:
         """Return the answers; raise what `take_in` raises, or what the question does."""
-        return await self.take_in(request).waited_for()
+        return await self.take_in(request).wait_for_answers()
 
     def take_in(self, request: AskRequest) -> AwaitedRequest:
         """Begin with what is asked, and return what to wait for; raise RefusedError where there is no room or the service ends.
 
-        It goes on where who waits for it is gone, as far as `AwaitedRequest` says, and its answers are kept.
+        It goes on when nobody waits for it any more, within the bounds of `AwaitedRequest`, and its answers are kept.
         """
         require_no_files(request.settings)
         asked = self._enter(request)
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))
         asked.tasks.append(answering)
-        answering.add_done_callback(asked.ended)
+        answering.add_done_callback(asked.fail_if_cancelled)
         return asked
 
     async def search(self, request: AskRequest, start: int, limit: int) -> Found:
         """Return what the search finds; it takes the place of a question. Raise what `take_in` or the search raises."""
-        # It computes to its end where the client is gone, too, and has its place until then.
+        # It computes to its end even if the client is gone, and keeps its place until then.
         searching = asyncio.ensure_future(self._search(with_own_files(request), start, limit))
         self.searching.add(searching)
         searching.add_done_callback(self.searching.discard)
@@ -113,7 +113,7 @@ class Intake:
     async def _search(self, request: AskRequest, start: int, limit: int) -> Found:
         looking = self._enter(request)
         try:
-            with looking.awaited():
+            with looking.count_waiter():
                 async with self.searches, looking.seat():
                     return await search(request, start, limit)
         finally:
@@ -121,14 +121,14 @@ class Intake:
             self._leave(looking)
 
     def _enter(self, request: AskRequest) -> AwaitedRequest:
-        """Give a place inside; where there is none, that of the first question that nobody waits for."""
+        """Give a place; where none is free, take that of the first question that nobody waits for."""
         if self.runs.ending:
-            what = "the query service takes no question: it ends"
-            raise RefusedError(503, what, "", "ask it again, when the service is up", why=RefusalReason.STOPPED)
+            what = "the query service takes no more questions: it is shutting down"
+            raise RefusedError(503, what, "", "ask again when the service is up", why=RefusalReason.STOPPED)
         if len(self.waiting) >= self.room:
-            left = next((asked for asked in self.waiting.values() if asked.left and not asked.shares(request)), None)
+            left = next((asked for asked in self.waiting.values() if asked.is_left and not asked.shares(request)), None)
             if left is None:
-                raise full(self.room)
+                raise full_error(self.room)
             left.stop()
             del self.waiting[left.id]
         asked = AwaitedRequest(request, self.waiting.values())
@@ -150,7 +150,7 @@ class Intake:
         if asked.given:
             name = first_of([answer.question for answer in asked.given])
             ids = [answer.answer_id for answer in asked.given]
-            self.unmade.append(Unmade(asked.given[0].corpus, name, ids, asked.run_id))
+            self.unmade.append(PagesToMake(asked.given[0].corpus, name, ids, asked.run_id))
             self.answered.set()
 
     async def _answer(self, request: AskRequest, asked: AwaitedRequest) -> None:
@@ -160,13 +160,13 @@ class Intake:
                 asked.note = UNSEEN.format(server=without_sign_in(str(self.runs.prefect.api_url)), why=why)
                 say(asked.note)
                 asked_here.set(asked)
-                await answers_of(request)
+                await answer_all(request)
         except BaseException as error:
             asked.fail(error)
             raise
 
     async def _why_unseen(self, request: AskRequest, asked: AwaitedRequest) -> str:
-        """Begin the question's run when its turn comes; return "" when the question is being answered in it, else why it is not."""
+        """Begin the question's run in its turn; return "" once the question is being answered in it, else the reason."""
         came = time.monotonic()
         async with self.turns:
             left = max(came, self.last_begun) + BEGIN_SECONDS - time.monotonic()
@@ -182,11 +182,11 @@ class Intake:
         return why_not(in_a_run)
 
     async def _answer_in_a_run(self, request: AskRequest, asked: AwaitedRequest) -> None:
-        run = await self._created(request, asked)
+        run = await self._create_patiently(request, asked)
         asked.run_id = run.id
         await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
-    async def _created(self, request: AskRequest, asked: AwaitedRequest) -> FlowRun:
+    async def _create_patiently(self, request: AskRequest, asked: AwaitedRequest) -> FlowRun:
         while True:
             try:
                 return await self._create(request, asked)
@@ -197,7 +197,7 @@ class Intake:
 
     async def _create(self, request: AskRequest, asked: AwaitedRequest) -> FlowRun:
         creating = asyncio.get_running_loop().create_task(
-            self.runs.created(
+            self.runs.create_run(
                 ask_deployed,
                 deployment_id=self.deployment,
                 # Settings are in lineage.
@@ -210,11 +210,11 @@ class Intake:
         try:
             return await asyncio.shield(creating)
         except asyncio.CancelledError:
-            self.runs.begin(self._called_off(creating, asked))
+            self.runs.begin(self._settle_called_off(creating, asked))
             raise
 
-    async def _called_off(self, creating: "asyncio.Future[FlowRun]", asked: AwaitedRequest) -> None:
-        """Settle the run that the server makes all the same, when it is slow to reply."""
+    async def _settle_called_off(self, creating: "asyncio.Future[FlowRun]", asked: AwaitedRequest) -> None:
+        """Settle the run that a slow server creates after all."""
         self.runs.settle((await creating).id, state_after(None, asked))
 
     async def answer_run(self, run: FlowRun) -> None:
@@ -229,7 +229,7 @@ class Intake:
             del self.waiting[asked.id]
             return
         try:
-            with asked.awaited():
+            with asked.count_waiter():
                 await self.runs.run(ask_deployed, run, run.parameters, asked)
         finally:
             self._leave(asked)
@@ -243,42 +243,42 @@ class Intake:
                 try:
                     await asyncio.shield(self.runs.begin(self._make_pages(self.unmade[0])))
                 finally:
-                    # What the end of the service cut off is counted there.
+                    # What the end of the service cut off stays: it is counted there.
                     if not self.runs.ending:
                         self.unmade.popleft()
             if not self.unmade:
                 self.answered.clear()
 
     async def _idle(self) -> None:
-        """Return when nothing has waited for a while, or after long."""
+        """Return once nothing has waited for QUIET_SECONDS, or after PAGES_WAIT_SECONDS."""
         patience, quiet = time.monotonic() + PAGES_WAIT_SECONDS, 0.0
         while quiet < QUIET_SECONDS and time.monotonic() < patience:
             await asyncio.sleep(LOOK_SECONDS)
             quiet = 0.0 if self.waiting else quiet + LOOK_SECONDS
 
-    async def _make_pages(self, of: Unmade) -> None:
+    async def _make_pages(self, of: PagesToMake) -> None:
         corpus, ids, lost = of.corpus, of.answers, ", ".join(of.answers)
         try:
             parameters = {"corpus": corpus, "answers": ids, "run": of.run_id and str(of.run_id)}
-            run = await self.runs.created(ask_pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
+            run = await self.runs.create_run(ask_pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
             state = await self.runs.run(ask_pages, run, parameters)
             if state and not state.is_completed():
                 say(without_sign_in(f"the pages of {lost} were not made ({state.message}); `flowreader report` makes them"))
         except (httpx.HTTPError, PrefectHTTPStatusError) as error:
             kind = type(error).__name__
             say(f"the pages of {lost} did not reach Prefect's server ({kind}); their reports are on the disk")
-            for answer in await asyncio.to_thread(still_shown, corpus, ids):
+            for answer in await asyncio.to_thread(find_still_shown, corpus, ids):
                 await asyncio.to_thread(keep_report, answer)
 
 
-def full(room: int) -> RefusedError:
-    what = "the query service is full: so many questions are being answered or wait already"
+def full_error(room: int) -> RefusedError:
+    what = f"the query service is full: {room} questions are being answered or waiting"
     remedy = f"ask again in {RETRY_SECONDS} seconds; FLOWREADER_ASK_QUEUE lets more wait"
     return RefusedError(503, what, str(room), remedy, why=RefusalReason.FULL, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 def why_not(in_a_run: "asyncio.Task[None]") -> str:
-    """Return why the run did not begin, in words; raise CancelledError where it was cancelled before."""
+    """Return why the run did not begin; raise CancelledError where it was cancelled."""
     if not in_a_run.done():
         return LATE
     error = in_a_run.exception()

@@ -1,4 +1,4 @@
-"""Where and how the query service takes in, as the environment says: FLOWREADER_ASK_ADDRESS, _TOKEN, _QUEUE and _SETTINGS."""
+"""The query service's environment: FLOWREADER_ASK_ADDRESS, _TOKEN, _QUEUE and _SETTINGS."""
 
 import os
 import socket
@@ -8,12 +8,12 @@ from tasks.address import address_of, host_and_port, is_this_machine
 
 USUAL_ADDRESS = "127.0.0.1:4280"
 USUAL_ROOM, MOST_ROOM = 64, 512
-"""Questions inside, those that wait included. The last waits for seconds then; a longer wait is worse than a refusal. Each may
-keep a thread while its corpus is fetched: more than a process should have."""
+"""Questions inside, waiting ones included. With 64 the last waits some seconds; a longer wait is worse than a refusal. Each may
+hold a thread while its corpus is fetched, which bounds the number."""
 
 
 def address() -> tuple[str, int]:
-    """Return where the query service is, or is to be; raise RequestError for what is no HOST:PORT."""
+    """Return the query service's host and port; raise RequestError for a value that is no HOST:PORT."""
     named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
     meant = host_and_port(named)
     if meant is None or not meant[0]:
@@ -23,7 +23,7 @@ def address() -> tuple[str, int]:
 
 
 def check_question_settings() -> None:
-    """Raise RequestError or RequestError where the query service could not begin now."""
+    """Raise RequestError where the query service could not begin now."""
     # `ask --server` loads no settings.
     from tasks.settings.ask import load_settings
     from tasks.settings.environment import settings_file
@@ -35,7 +35,7 @@ def check_question_settings() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raise RequestError where the address is taken or none of this machine."""
+    """Return a listening socket; raise RequestError where the address is taken or not of this machine."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
     except (OSError, OverflowError) as error:
@@ -59,7 +59,7 @@ def required_token(host: str) -> str:
 
 
 def room() -> int:
-    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise RequestError for what is none of these numbers."""
+    """Return how many questions may be inside at once; raise RequestError for a value that is not 1 to MOST_ROOM."""
     named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
     if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
         raise RequestError(f"FLOWREADER_ASK_QUEUE is {named!r}", named, f"set it to a number of questions, 1 to {MOST_ROOM}")

@@ -1,7 +1,7 @@
-"""FlowReader for programs that speak the Model Context Protocol: its tools, whichever way a program comes to them.
+"""FlowReader for programs that speak the Model Context Protocol: its tools, over stdio and HTTP.
 
-A reply is JSON in text, then a picture where there is one; `next_cursor` in it, given as `cursor`, goes on. An error is a reply,
-too: `{"error": {"what", "value", "remedy"}}`. Words of documents are in replies as data: nothing here follows them.
+A reply is JSON as text, then a picture where there is one; its `next_cursor` is the `cursor` of the next call. An error is a reply,
+too: `{"error": {"what", "value", "remedy"}}`. Replies hold words of documents as data: nothing here follows them.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from mcp.types import CallToolResult, ImageContent, InputRequiredResult, TextCon
 from pydantic import BaseModel, Field, ValidationError
 
 from flows.service.paths import from_root
-from flows.service.refusals import misfit, refusal_of
+from flows.service.refusals import describe_misfit, refusal_of
 from flows.service.search import Found, search
 from storage.catalog.in_use import corpora_in
 from storage.cleaning.removing import remove_document
@@ -41,13 +41,13 @@ Ingesting = Callable[[Sequence[str], str], Awaitable[Mapping[str, Any]]]
 """Reads paths into a corpus and returns what `flowreader ingest --json` says."""
 
 MOST_BYTES = 45_000
-"""Of a reply's text, some 15,000 tokens: of much longer ones usual programs show their model the beginning, or a file's name."""
+"""Of a reply's text, some 15,000 tokens: programs cut much longer ones, or replace them by a file's name."""
 COMPACT = (",", ":")
 """Between values and after names: spaces would take a seventh of the tokens."""
 LONGEST_VALUE = 8_000
 """Characters of one value in a reply; longer text of a page comes in parts."""
 PICTURE_PIXELS = 800
-"""Width: print of 9 points can be read, and a model takes it for a thousand tokens or so."""
+"""Width: print of 9 points is legible, and a model counts about a thousand tokens."""
 SKIPPED_SHOWN = 20
 OF_NO_USE = frozenset(
     [
@@ -57,9 +57,9 @@ OF_NO_USE = frozenset(
 )
 """Fields of an answer and its citations that tell an agent nothing, and would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
-"""Of views of pages: nothing here takes the ids of nodes."""
+"""From views of pages: no tool takes ids of nodes."""
 USUAL_CORPUS = "default"
-"""What is made, where there is none, by the first ingest that names none."""
+"""The corpus of the first ingest, if it names none."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
@@ -111,7 +111,7 @@ class Tools(MCPServer):
         arguments: dict[str, Any],
         context: Any = None,  # noqa: ANN401 - the SDK's
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; what is wrong with the call is its reply. Raise what is not expected: the SDK logs it, and tells no more."""
+        """Call a tool; an expected error is its reply. Raise any other: the SDK logs it, and hides it from the client."""
         known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
         takes = known.get(name, [])
         try:
@@ -124,10 +124,10 @@ class Tools(MCPServer):
         except (ToolError, RequestError) as raised:
             error = raised.__cause__ if isinstance(raised, ToolError) else raised
             if isinstance(error, ValidationError):
-                error = misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema says of which type")
+                error = describe_misfit(error.errors()[0], f"{name} takes {', '.join(takes)}; its schema has their types")
             if not isinstance(error, ExpectedError | OSError):
                 raise
-            return reply({"error": refusal_of(error).error.model_dump()}, wrong=True)
+            return make_reply({"error": refusal_of(error).error.model_dump()}, wrong=True)
 
     async def ask(
         self,
@@ -139,7 +139,7 @@ class Tools(MCPServer):
         """Answer a question from the documents, with numbered citations. Where no model reads, `status` is evidence: quotes."""
         request = AskRequest(questions=(question,), corpus=corpus, documents=documents, reader=reader)
         (answer,) = await self.answering(request)
-        return answer_part(answer, 0)
+        return make_answer_part(answer, 0)
 
     async def search_passages(
         self,
@@ -152,17 +152,17 @@ class Tools(MCPServer):
         """Rank the passages for a query, each with page, box (0..1 from the top left) and quote; nothing is answered."""
         request = AskRequest(questions=(query,), corpus=corpus, documents=documents)
         hits, more = await self.searching(request, cursor, limit)
-        return part({"query": query}, "passages", hits, 0, base=cursor, more=more)
+        return make_part({"query": query}, "passages", hits, 0, base=cursor, more=more)
 
     def list_corpora(self, cursor: Cursor = 0) -> CallToolResult:
         """List the corpora that there are, with what they hold."""
         rows = fields_of(from_root(view_corpora()))["corpora"]
-        return part({}, "corpora", [row for row in rows if self.corpus in ("", row["corpus"])], cursor)
+        return make_part({}, "corpora", [row for row in rows if self.corpus in ("", row["corpus"])], cursor)
 
     async def ingest(self, paths: Paths, corpus: Corpus = "") -> CallToolResult:
         """Read files and folders into a corpus; what is unchanged costs little. `list_documents` goes on with the reply."""
         done = await self.ingesting(paths, corpus)
-        return part({**done, "skipped": done["skipped"][:SKIPPED_SHOWN]}, "documents", done["documents"], 0)
+        return make_part({**done, "skipped": done["skipped"][:SKIPPED_SHOWN]}, "documents", done["documents"], 0)
 
 
 def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
@@ -176,14 +176,14 @@ def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor 
         for at in range(0, len(one["text"]), LONGEST_VALUE)
     ]
     picture = [ImageContent(type="image", data=base64.b64encode(drawn.data).decode(), mime_type="image/webp")] if drawn else []
-    return part(shown | {"no_picture": why}, "texts", texts, cursor, *picture)
+    return make_part(shown | {"no_picture": why}, "texts", texts, cursor, *picture)
 
 
 def get_outline(document: Document, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """List the sections of a document with their levels and pages, in reading order."""
     with opened(corpus, document) as found:
         shown = fields_of(view_outline(*found))
-    return part(shown, "sections", shown.pop("sections"), cursor)
+    return make_part(shown, "sections", shown.pop("sections"), cursor)
 
 
 def get_answer(
@@ -192,33 +192,33 @@ def get_answer(
     """Show a kept answer again, without what quotes a document that was removed since."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         answer = view_answer(snapshot.answer(answer_id), snapshot)
-    return answer_part(answer_json(answer), cursor)
+    return make_answer_part(answer_json(answer), cursor)
 
 
 def list_documents(corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """List the documents of a corpus, with their state, and the reason where one is not `ready`."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         documents = [fields_of(view_document(record)) for record in snapshot.documents()]
-    return part({"corpus": corpus}, "documents", documents, cursor)
+    return make_part({"corpus": corpus}, "documents", documents, cursor)
 
 
 def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
     """Unpublish a document; its file stays where it is."""
-    return reply(fields_of(view_receipt(remove_document(corpus_location(corpus), displayed(document), now=False))))
+    return make_reply(fields_of(view_receipt(remove_document(corpus_location(corpus), displayed(document), now=False))))
 
 
-def answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
-    """Return an answer, as `--json` has it, without what tells how it was found; `get_answer` goes on with it."""
+def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
+    """Return an answer as `--json` has it, without how it was found; `get_answer` has the rest."""
     head = {name: value for name, value in answer.items() if name not in OF_NO_USE}
     cited = [{name: value for name, value in one.items() if name not in OF_NO_USE} for one in answer["citations"]]
-    return part(head, "citations", cited, cursor)
+    return make_part(head, "citations", cited, cursor)
 
 
 def fields_of(view: BaseModel) -> dict[str, Any]:
     return view.model_dump(mode="json", exclude=LEFT_OUT)
 
 
-def part(
+def make_part(
     head: Mapping[str, Any],
     name: str,
     items: Sequence[Mapping[str, Any]],
@@ -227,9 +227,9 @@ def part(
     base: int = 0,
     more: int | None = None,
 ) -> CallToolResult:
-    """Return the head with so many of the items from the cursor on as a reply holds, and the cursor that goes on.
+    """Return the head with as many items from the cursor on as fit in a reply, and the next cursor.
 
-    The items may begin at the cursor `base` themselves, and go on at `more`.
+    The items themselves may begin at the cursor `base`, and continue at `more`.
     """
     # The cursor comes first: a program that cuts a reply cuts its end.
     value = {**cut(head), "next_cursor": more, name: (shown := list[Mapping[str, Any]]())}
@@ -240,7 +240,7 @@ def part(
             break
         shown.append(item)
     end = cursor + len(shown)
-    return reply(value | ({"next_cursor": base + end} if end < len(items) else {}), *pictures)
+    return make_reply(value | ({"next_cursor": base + end} if end < len(items) else {}), *pictures)
 
 
 def cut(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,8 +251,8 @@ def size(item: Mapping[str, Any]) -> int:
     return len(json.dumps(item, ensure_ascii=False, separators=COMPACT).encode()) + len(",")
 
 
-def reply(value: Mapping[str, Any], *pictures: ImageContent, wrong: bool = False) -> CallToolResult:
-    # As text alone: where there is structured content some programs leave out the picture, others the words. The words come
-    # first: some programs show their model the first part only.
+def make_reply(value: Mapping[str, Any], *pictures: ImageContent, wrong: bool = False) -> CallToolResult:
+    # Text alone: with structured content some programs drop the picture, others the words. The words come
+    # first: some programs show their model only the first part.
     text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False, separators=COMPACT))
     return CallToolResult(content=[text, *pictures], is_error=wrong)

@@ -1,4 +1,4 @@
-"""How a question of the service goes, for the one who waits for its answer."""
+"""The progress of a question, for the client that waits for its answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,14 +8,14 @@ from flows.ask_deployed import Answers, AwaitedRequest, asked_here
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
 
 FIRST_SECONDS = 0.4
-"""A question that waits for others says so then."""
+"""After this a question that waits for others says so."""
 
 QUIET_SECONDS = 15.0
-"""What stands between cuts lines that are quiet for longer."""
+"""Proxies cut connections that are quiet for longer."""
 
 
-class News:
-    """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
+class LatestEvents:
+    """The newest stage and draft of a question: a slow client misses earlier ones, and holds nobody up."""
 
     def __init__(self, asked: AwaitedRequest) -> None:
         self.asked, self._loop = asked, asyncio.get_running_loop()
@@ -26,7 +26,7 @@ class News:
         asked.answers.add_done_callback(self._end)
 
     def _hear(self, event: Event) -> None:
-        # A question is answered in a context of its own, and so are its threads.
+        # Each question has its own context, and its threads inherit it.
         if isinstance(event, StageReached | DraftGrown) and asked_here.get(None) is self.asked:
             self._loop.call_soon_threadsafe(self._take, event)
 
@@ -38,10 +38,10 @@ class News:
         self._hearing.close()
         self._some.set()
 
-    async def newest(self) -> AsyncIterator[Followed]:
-        """Yield what happens until the question ends, in silence the last stage again."""
+    async def follow(self) -> AsyncIterator[Followed]:
+        """Yield stages and drafts until the question ends; repeat the last stage when nothing happens."""
         stage, patience = StageReached("", "waiting"), FIRST_SECONDS
-        with self.asked.awaited():
+        with self.asked.count_waiter():
             while not self.asked.answers.done():
                 try:
                     await asyncio.wait_for(self._some.wait(), patience)

@@ -1,6 +1,6 @@
-"""What clients of OpenAI speak: `/v1/models`, a corpus each, and `/v1/chat/completions`, whose citations are annotations.
+"""OpenAI's protocol: `/v1/models`, where each corpus is a model, and `/v1/chat/completions`, with citations as annotations.
 
-Nothing is streamed that is not proven: while an answer is found, comments tell how it goes, and then it comes whole.
+Nothing unproven is streamed: comments report progress while an answer is found, and then it comes whole.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from flows.ask_deployed import AwaitedRequest
-from flows.service.news import News
-from flows.service.received import checked, received, while_here
+from flows.service.news import LatestEvents
+from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of_question
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
@@ -33,7 +33,7 @@ from tasks.views.render import CHAT, draw
 PREFIX = "/v1"
 COMPLETIONS = f"{PREFIX}/chat/completions"
 NOT_USED = "FlowReader-Not-Used"
-"""The header that names what of a request changes nothing: earlier messages, and fields such as `temperature`."""
+"""The header that names what in a request has no effect: earlier messages, and fields such as `temperature`."""
 SHOWN_FIELD, FIELDS_SHOWN = re.compile(r"[A-Za-z0-9_.-]{1,40}"), 20
 WHERE = "ask by POST /v1/chat/completions; GET /v1/models lists the corpora"
 TITLE_CHARACTERS = 60
@@ -60,9 +60,9 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What of a request counts, and what else it has; how a model is to write is none of ours. `model` names the corpus.
+    """A request; fields that set how a model writes are ignored. `model` names the corpus.
 
-    `flowreader` may hold further fields of an AskRequest. Without it a chat model reads where the service's environment names one.
+    `flowreader` may hold further fields of an AskRequest. Without it a chat model reads if the service's environment names one.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -80,7 +80,7 @@ class ChatRequest(BaseModel):
 
     @property
     def question(self) -> str:
-        """Return what is asked; raise RequestError where nothing is, or what cannot be given is wanted."""
+        """Return the question; raise RequestError where there is none, or the request wants what an answer cannot have."""
         if wanted := "tools" if self.tools else "functions" if self.functions else "":
             raise RequestError(f"{wanted} are not called: answers come from documents alone", wanted, f"send no {wanted}")
         if self.n not in (None, 1):
@@ -92,19 +92,19 @@ class ChatRequest(BaseModel):
             raise RequestError(f"an answer is text, and response_format asks for {str(kind)[:40]!r}", "response_format", remedy)
         asked = [message for message in self.messages if message.role == "user"]
         if not asked or not asked[-1].text.strip():
-            raise RequestError("no message of a user asks anything", "messages", 'send {"role": "user", "content": "QUESTION"}')
+            raise RequestError("no message of a user has text", "messages", 'send {"role": "user", "content": "QUESTION"}')
         return asked[-1].text
 
     @property
     def unused(self) -> str:
-        """Name what changes nothing, as a header may."""
+        """What has no effect, as the value of a header."""
         earlier = ["messages before the last one of the user"] if len(self.messages) > 1 else []
         fields = [name for name, value in (self.model_extra or {}).items() if value is not None and SHOWN_FIELD.fullmatch(name)]
         return ", ".join([*earlier, *fields[:FIELDS_SHOWN]])
 
-    def asked(self) -> AskRequest:
+    def to_ask_request(self) -> AskRequest:
         more = self.flowreader or ({"settings": {"reading": {"by": "model"}}} if chat_endpoint() else {})
-        return checked(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
+        return parse_form(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
 
 
 @router.get("/models")
@@ -131,36 +131,36 @@ def _model(name: str) -> dict[str, Any]:
 @router.post("/chat/completions")
 async def chat(request: Request) -> Response:
     """Answer the last message of the user, streamed or not."""
-    wanted = checked(ChatRequest, await received(request))
+    wanted = parse_form(ChatRequest, await read_body(request))
     question, began = wanted.question, int(time.time())
-    if (own := own_task(question)) is not None:
+    if (own := reply_to_front_end(question)) is not None:
         reply = CompletionReply(wanted.model, began, own)
         return StreamingResponse(reply.chunks(), media_type="text/event-stream") if wanted.stream else JSONResponse(reply.whole())
     await asyncio.to_thread(model, wanted.model)
-    asked = request.app.state.intake.take_in(wanted.asked())
+    asked = request.app.state.intake.take_in(wanted.to_ask_request())
     headers = {NOT_USED: wanted.unused} if wanted.unused else {}
     here = str(request.base_url).rstrip("/")
     if not wanted.stream:
-        reply = await while_here(request, answered(asked, wanted.model, began, here))
+        reply = await run_while_connected(request, wait_for_reply(asked, wanted.model, began, here))
         return JSONResponse(reply.whole(), headers=headers)
     usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return StreamingResponse(
-        told_of(News(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
+        stream_reply(LatestEvents(asked), wanted.model, began, here, usage), media_type="text/event-stream", headers=headers
     )
 
 
-async def answered(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
-    await asked.waited_for()
+async def wait_for_reply(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
+    await asked.wait_for_answers()
     return completion_of(asked.given[0], corpus, began, here)
 
 
-async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
-    """Yield comments on how it goes, then the answer, or what ended it."""
-    async for event in news.newest():
+async def stream_reply(news: LatestEvents, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
+    """Yield comments on the progress, then the answer or the error."""
+    async for event in news.follow():
         if isinstance(event, StageReached):
             yield f": {event.words}\n\n"
     try:
-        reply = await answered(news.asked, corpus, began, here)
+        reply = await wait_for_reply(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
         yield _event({"error": in_openai_words(refusal_of_question(error).error)})
         return
@@ -169,9 +169,9 @@ async def told_of(news: News, corpus: str, began: int, here: str, usage: bool) -
 
 
 def completion_of(answer: AnswerView, corpus: str, began: int, here: str) -> "CompletionReply":
-    """Return the answer, or the evidence, with its sources under it: each with the address of the page that shows it.
+    """Return the answer or the evidence, and below it its sources, each with the address of its page.
 
-    The address stands in the text, too, for clients that show no annotations.
+    The text has the addresses, too, for clients that show no annotations.
     """
     content, annotations = draw(CHAT, "answer.j2", answer=answer), []
     for cited in answer.citations:
@@ -222,8 +222,8 @@ TASK = re.compile(r"\s*#+ *task:", re.IGNORECASE)
 FIRST_ASKED = re.compile(r"^USER:\s*(.+)$", re.MULTILINE)
 
 
-def own_task(text: str) -> str | None:
-    """Return the reply to what a chat front end wants for itself, such as a title of the conversation; None for a question.
+def reply_to_front_end(text: str) -> str | None:
+    """Return the reply to a chat front end's own request, such as a title for the conversation; None for a question.
 
     Such a message begins with "### Task:" and names the field of the JSON that it wants.
     """
@@ -237,6 +237,6 @@ def own_task(text: str) -> str | None:
 
 
 def in_openai_words(error: ErrorView) -> dict[str, Any]:
-    """Return an error as those clients show it, with ours in it."""
+    """Return an error in OpenAI's shape, with ours in it."""
     message = "; ".join(filter(None, (error.what, error.remedy)))
     return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error.model_dump()}

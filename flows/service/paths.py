@@ -1,4 +1,4 @@
-"""Paths as replies over HTTP have them: from their root on. Where that lies on this machine helps nobody elsewhere."""
+"""Paths in replies over HTTP begin at their root: where that lies on this machine is no client's business."""
 
 import os
 import re
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
-    """Return the folder that holds all documents that were read where they lie, if it holds one itself; else each one's own."""
+    """Return the common folder of documents that were read in place, if one lies directly in it; else the folder of each."""
     own = {str(Path(path).parent) for document in documents for path in document.paths if not is_address(path)}
     elsewhere = sorted(folder for folder in own if not folder.startswith(f"{os.path.realpath(home())}/"))
     common = os.path.commonpath(elsewhere) if elsewhere else "/"
@@ -24,7 +24,7 @@ def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
 
 
 def from_root(value: T, roots: Iterable[str] = ()) -> T:
-    """Return a view, or a value of JSON, whose paths begin with the names of these roots or the home; an upload's is its name."""
+    """Return the view, or value of JSON, with paths that begin at these roots or the home; an upload's is its name."""
     uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _both(uploads_folder())]
     named = map(os.path.split, [*_both(home()), *roots])
     others = [re.escape(parent.rstrip("/")) + rf"/(?={re.escape(name)}(?![\w.-]))" for parent, name in named if name]
@@ -33,7 +33,7 @@ def from_root(value: T, roots: Iterable[str] = ()) -> T:
 
 
 def _both(folder: Path) -> list[str]:
-    """Return a folder as it is named, and as it is without links, which is how the catalog has it."""
+    """Return a folder's path as named, and with links resolved, as the catalog has it."""
     return [os.fspath(folder), os.path.realpath(folder)]
 
 

@@ -1,7 +1,4 @@
-"""What comes in over HTTP is checked here: who asks, the token where there is one, and what is sent.
-
-Whoever guesses the token is slowed down.
-"""
+"""Checks requests over HTTP: their origin, the token where there is one, and their body. Guessing the token is slowed down."""
 
 import asyncio
 import hmac
@@ -16,7 +13,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from flows.service.refusals import misfit
+from flows.service.refusals import describe_misfit
 from storage.errors import RequestError
 from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, RefusalReason, emit
@@ -27,8 +24,8 @@ LARGEST_BODY = 1_000_000
 FREE_GUESSES = 9
 GUESSES_SECONDS = 60.0
 MOST_ADDRESSES = 10_000
-WHO = {"WWW-Authenticate": 'Basic realm="FlowReader"'}
-"""A browser asks its user then; programs need not be told how."""
+LOGIN = {"WWW-Authenticate": 'Basic realm="FlowReader"'}
+"""Makes a browser ask its user; programs need no header."""
 NEWS_SECONDS = 60.0
 """Between lines of the log that say how many were refused."""
 
@@ -38,14 +35,14 @@ R = TypeVar("R")
 
 @dataclass
 class TokenCheck:
-    """What wrong tokens came from where: `guesses` holds the moment of the first in a minute and how many, by address."""
+    """Counts wrong tokens: `guesses` holds, by address, the moment of the first in a minute and their number."""
 
     token: str
     guesses: OrderedDict[str, tuple[float, int]] = field(default_factory=OrderedDict)
     untold: int = 0
 
     def require(self, request: Request) -> None:
-        """Raise RefusedError for another token, none, or one too many from its address; the right one always passes."""
+        """Raise RefusedError for a wrong token or none, or too many from one address; the right one always passes."""
         given = request.headers.get("Authorization", "")
         if hmac.compare_digest(token_in(given).encode(), self.token.encode()):
             return
@@ -57,10 +54,10 @@ class TokenCheck:
             raise RefusedError(429, what, "", remedy, why=RefusalReason.TOKEN, headers={"Retry-After": wait})
         how = "with another token" if given else "without its token"
         remedy = "set FLOWREADER_ASK_TOKEN to the token that the service was started with"
-        raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why=RefusalReason.TOKEN, headers=WHO)
+        raise RefusedError(401, f"the query service takes no question {how}", "", remedy, why=RefusalReason.TOKEN, headers=LOGIN)
 
     def count_guess(self, address: str) -> int:
-        """Return how many wrong tokens came from the address in its minute, this one included."""
+        """Return the number of wrong tokens from the address in its minute, this one included."""
         began, count = self.guesses.pop(address, (0.0, 0))
         now = time.monotonic()
         if not count or now - began > GUESSES_SECONDS:
@@ -97,10 +94,7 @@ def token_in(authorization: str) -> str:
 
 
 def require_welcome(request: Request, check: TokenCheck | None) -> None:
-    """Raise RefusedError where a page of another origin is at work, and what the check does where there is one.
-
-    Where none is, raise it for another machine's name.
-    """
+    """Raise RefusedError for a page of another origin, a wrong token or, where there is no `check`, another machine's name."""
     host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         remedy = "use the page of the query service itself, or a program"
@@ -109,19 +103,19 @@ def require_welcome(request: Request, check: TokenCheck | None) -> None:
         if request.url.path != HEALTH:
             check.require(request)
     elif not is_this_machine(host_of(host)):
-        # A page of the web that has its own name lead to this machine is not to ask here.
-        what = "the query service is asked by a name that is not of this machine"
-        remedy = "ask it by 127.0.0.1 or localhost, or start it with FLOWREADER_ASK_TOKEN"
+        # A page of the web may have its own name lead to this machine (DNS rebinding).
+        what = "the request names another machine than this one"
+        remedy = "use 127.0.0.1 or localhost, or start the service with FLOWREADER_ASK_TOKEN"
         raise RefusedError(400, what, host[:100], remedy, why=RefusalReason.HOST)
 
 
-async def received(request: Request, kind: str = JSON) -> bytes:
-    """Return what was sent; raise RequestError where it is of another kind by its header, or too much.
+async def read_body(request: Request, kind: str = JSON) -> bytes:
+    """Return the body; raise RequestError where its header names another kind, or it is too large.
 
-    What a page of the web may send without asking first is never JSON.
+    JSON is what a page of the web cannot send without asking first.
     """
     if (given := request.headers.get("Content-Type", "")).split(";")[0].strip() != kind:
-        raise RequestError(f"what is sent here comes as {kind}", given, f"send it with Content-Type: {kind}")
+        raise RequestError(f"the body must be {kind}", given, f"send it with Content-Type: {kind}")
     body = b""
     async for part in request.stream():
         body += part
@@ -130,9 +124,9 @@ async def received(request: Request, kind: str = JSON) -> bytes:
     return body
 
 
-async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
-    """Return what the work gives; where the client goes before, cancel it and raise ClientDisconnect."""
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, R]) -> R:
+    """Return the result of the work; if the client disconnects first, cancel it and raise ClientDisconnect."""
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -143,14 +137,14 @@ async def while_here(request: Request, work: Coroutine[Any, Any, R]) -> R:
         leaving.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def checked(form: type[T], given: bytes | Mapping[str, Any]) -> T:
-    """Return the form that is filled in so; raise RequestError where it cannot be, naming the field."""
+def parse_form(form: type[T], given: bytes | Mapping[str, Any]) -> T:
+    """Return the form with these values; raise RequestError, naming the field, where they do not fit."""
     try:
         return form.model_validate_json(given) if isinstance(given, bytes) else form.model_validate(given)
     except ValidationError as error:
-        raise misfit(error.errors()[0], "/openapi.json has the fields") from error
+        raise describe_misfit(error.errors()[0], "/openapi.json has the fields") from error

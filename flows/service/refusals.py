@@ -1,4 +1,4 @@
-"""What is refused, by whatever way it came: in words, with the status of its reply, and counted where it is a question."""
+"""Turns errors into replies, for every protocol: words, a status, and a count of refused questions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ STATUS: Mapping[type[Exception], int] = {
     LookupError: 404,
     ValueError: 400,
 }
-"""Of errors that are raised elsewhere, too; the first that fits, else 503: what may go well later."""
+"""Of errors from elsewhere: the first kind that fits, else 503, try again later."""
 
 
 class Refusal(NamedTuple):
-    """The reply to an error: its paths begin at their root."""
+    """The reply to an error, with paths from their root."""
 
     status: int
     error: ErrorView
@@ -40,16 +40,16 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 def refusal_of_question(error: Exception) -> Refusal:
-    """Return the reply, and have it counted that a question was refused."""
+    """Return the reply, and count a refused question."""
     refusal = refusal_of(error)
-    # Those without the token are counted together.
+    # TokenCheck counts those without the token.
     if refusal.why is not RefusalReason.TOKEN:
         emit(QuestionRefused(refusal.why))
     return refusal
 
 
-def misfit(first: Mapping[str, Any], remedy: str) -> RequestError:
-    """Return the first error that pydantic has of a form in our words, naming the field."""
+def describe_misfit(first: Mapping[str, Any], remedy: str) -> RequestError:
+    """Return pydantic's first error of a form in our words, naming the field."""
     place = ".".join(map(str, first["loc"])) or "the request"
     value = "" if first["type"] == "missing" else displayed(str(first["input"]).encode(errors="replace").decode())[:100]
     return RequestError(f"{place}: {first['msg']}", value, remedy)

@@ -47,10 +47,10 @@ from tasks.asking.opening import warm_up_questions
 from tasks.watching.watching import watched
 
 SPARE_THREADS = 32
-"""For questions at work and for pages, on top of a thread for each question whose object store hangs; asyncio has six."""
+"""For questions at work and for pages, beside a thread for each question whose object store hangs; asyncio has six by default."""
 
 WARM_UP_SECONDS = 30.0
-"""A corpus takes two; an object store that takes so long does not keep others from asking."""
+"""A corpus takes two seconds; a slow object store does not keep others from asking."""
 
 POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
@@ -58,7 +58,7 @@ POLL_SECONDS = 3.0
 PAUSE_SECONDS = 1.0
 AGAIN_SECONDS = "0.2"
 NEWS_SECONDS = 30.0
-"""The same trouble is said once, and again where all was well for so long."""
+"""The same trouble is reported once, and again after this long without it."""
 
 CUT_OFF = "Execution was cancelled by the runtime environment"
 """What Prefect says of a step whose run was cancelled."""
@@ -70,7 +70,7 @@ HEAD_SECONDS = 15.0
 
 
 class PromptHead(H11Protocol):
-    """A connection that ends where the head of a request is not whole in time; uvicorn would wait for it without end."""
+    """A connection that closes when the head of a request is late; uvicorn would wait for ever."""
 
     late: asyncio.TimerHandle | None = None
 
@@ -92,7 +92,7 @@ class PromptHead(H11Protocol):
 
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
-    """Hands what its work pool is asked for over to this process."""
+    """Answers the runs of its work pool in this process."""
 
     type = "flowreader-resident"
     job_configuration = BaseJobConfiguration
@@ -105,7 +105,7 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         self._intake = intake
 
     async def wake_up(self) -> None:
-        """Take runs as soon as the server announces them: to ask for them that often would keep its database busy."""
+        """Take runs as soon as the server announces them: frequent polling would keep its database busy."""
         pool = ResourceSpecification({"prefect.resource.name": self._work_pool_name})
         name = EventNameFilter(name=["prefect.flow-run.Scheduled"])
         scheduled = EventFilter(event=name, related=EventRelatedFilter(labels=pool))
@@ -122,7 +122,7 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         answering = self._intake.runs.begin(self._intake.answer_run(flow_run))
         if task_status is not None:
             task_status.started(1)
-        # What is wrong with it the run itself says.
+        # The run itself reports its error.
         await asyncio.wait([answering])
         return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
 
@@ -141,9 +141,9 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
         end_all_work()
         loop.call_soon_threadsafe(stopping.set)
 
-    # A dozen lines a question, which the server would keep: the run shows its tasks.
+    # A dozen lines a question, which the server would store: the run shows its tasks anyway.
     logging.getLogger("prefect.task_runs").setLevel(logging.WARNING)
-    # Nor does a step crash because its question was stopped.
+    # A step whose question was stopped has not crashed.
     for name in ("prefect.engine", "prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(name).addFilter(lambda record: CUT_OFF not in record.getMessage())
     host, port = address()
@@ -155,8 +155,8 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
         send_last_events()
 
 
-def leave() -> NoReturn:
-    """End the process, now that all has ended in order: of questions that were cut off DuckDB would complain at length."""
+def exit_now() -> NoReturn:
+    """End the process, now that all work has ended: DuckDB would complain at length about questions that were cut off."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -171,23 +171,23 @@ async def serve(
 ) -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
     address = address_of(*listening.getsockname()[:2])
-    # One client for all runs: each would open connections of its own, and ask the server for its version.
+    # One client for all runs: each client opens its own connections, and asks the server for its version.
     async with AsyncClientContext() as prefect:
-        # Given as settings, Prefect would take it for another client, and make one for every task.
+        # With a hook in its settings Prefect would not recognise this client, and make one for every task.
         prefect.client._client.event_hooks["response"].append(ask_again_soon)
         with suppress(ObjectAlreadyExists):
             await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
         deployment = await declared.aapply(work_pool_name=POOL)
         runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
         await runs.end_what_was_killed()
-        await warmed_up()
+        await warm_up()
         intake = Intake(runs, deployment, room())
         app = web_app(intake, token=token)
         web = uvicorn.Server(uvicorn.Config(app, http=PromptHead, log_level="warning", timeout_graceful_shutdown=1))
-        ways = [
+        services = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
-            asyncio.ensure_future(staying("what takes runs of ask/ask", lambda: serve_runs(intake))),
-            asyncio.ensure_future(staying("what makes the pages", intake.make_pages)),
+            asyncio.ensure_future(keep_running("the worker of ask/ask", lambda: serve_runs(intake))),
+            asyncio.ensure_future(keep_running("the making of pages", intake.make_pages)),
         ]
         ready(f"http://{address}")
         await stopping.wait()
@@ -195,19 +195,19 @@ async def serve(
         if lost := sum(len(each.answers) for each in intake.unmade):
             say(f"{lost:,} answers have no page yet; they are kept, and `flowreader report` makes a report of each")
         web.should_exit = True
-        for way in ways:
-            way.cancel()
-        await asyncio.wait(ways)
+        for each in services:
+            each.cancel()
+        await asyncio.wait(services)
 
 
 async def ask_again_soon(response: httpx.Response) -> None:
-    """Have Prefect's client try again soon where SQLite under a server that is not ours had another writer: it would wait 2 s."""
+    """Make Prefect's client retry soon after 503, which a foreign server on SQLite sends to a second writer: it would wait 2 s."""
     if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
         response.headers.setdefault("Retry-After", AGAIN_SECONDS)
 
 
-async def warmed_up() -> None:
-    """Load what the first questions need, but wait no longer than that; what hangs goes on in its thread."""
+async def warm_up() -> None:
+    """Load what the first questions need; after WARM_UP_SECONDS, leave it to its thread."""
     done, _late = await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(warm_up_questions))], timeout=WARM_UP_SECONDS)
     for ended in done:
         ended.result()
@@ -218,11 +218,11 @@ async def serve_runs(intake: Intake) -> None:
         worker = ResidentWorker(intake)
         async with asyncio.TaskGroup() as both:
             both.create_task(worker.start(printer=lambda *_words: None))
-            both.create_task(staying("what hears of new runs of ask/ask", worker.wake_up))
+            both.create_task(keep_running("the listener for runs of ask/ask", worker.wake_up))
 
 
-async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
+async def keep_running(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Repeat the work for ever: it ends whenever Prefect's server is down for a while."""
     said = ""
     while True:
         began = time.monotonic()
@@ -237,7 +237,7 @@ async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
 
 
 def in_words(error: BaseException) -> str:
-    """Return what went wrong; of a group of errors the first that is none."""
+    """Return what went wrong, from a group of errors the first single one."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     kind = type(error).__name__

@@ -1,4 +1,4 @@
-"""Runs of flows in this process, which stays: each in an asyncio task of its own, with nothing of another run in its context."""
+"""Runs of flows in the service's process: each in its own asyncio task, with nothing of another run in its context."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
@@ -27,10 +27,10 @@ from flows.ask_deployed import STOPPED, AwaitedRequest, ask_deployed, ask_pages,
 from storage.text import without_sign_in
 
 LOOK_SECONDS = 1.0
-"""A run that takes longer checks so often whether it was cancelled."""
+"""Between looks at whether a run was cancelled."""
 
 SETTLE_SECONDS = 10.0
-"""Between tries to have the server know how a run ended."""
+"""Between tries to report to the server how a run ended."""
 
 LABEL = "flowreader.service"
 AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
@@ -40,7 +40,7 @@ KILLED = "the query service was killed; what was answered is kept"
 
 @dataclass
 class RunsHere:
-    """The runs of the service that listens at `address`, which no other process does at the same time."""
+    """The runs of the service that listens at `address`; no other process can at the same time."""
 
     prefect: PrefectClient
     address: str
@@ -53,7 +53,7 @@ class RunsHere:
     def labels(self) -> dict[str, Any]:
         return {LABEL: self.address}
 
-    async def created(self, flow: Flow[..., Any], **more: Any) -> FlowRun:  # noqa: ANN401 - the fields of FlowRunCreate
+    async def create_run(self, flow: Flow[..., Any], **more: Any) -> FlowRun:  # noqa: ANN401 - the fields of FlowRunCreate
         """Create a run as one of this service, in one request.
 
         Prefect's client needs a second one for the label, and for a run of a deployment the server checks two schemas, in 50 ms.
@@ -71,16 +71,16 @@ class RunsHere:
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Begin work that ends with the service; where that ends already, the work is cancelled before its first step."""
-        task = self._kept(work)
+        task = self._start(work)
         if self.ending:
             task.cancel()
         return task
 
     def settle(self, run_id: UUID, state: State[Any]) -> None:
-        """Have the server know how a run ended, now or when it is there again."""
-        self._kept(self._settled(run_id, state))
+        """Report to the server how a run ended, now or when it is back."""
+        self._start(self._send_state(run_id, state))
 
-    def _kept(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, context=self.context.copy())
         self.tasks.add(task)
         task.add_done_callback(self._forget)
@@ -89,25 +89,25 @@ class RunsHere:
     def _forget(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
         if not task.cancelled():
-            # Whoever wants to know has asked before; asyncio would print it as one that nobody did.
+            # Mark the error as seen: asyncio would print it.
             task.exception()
 
     async def run(
         self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: AwaitedRequest | None = None
     ) -> State[Any] | None:
-        """Run a flow to its end, and have the server know it; return its state where the flow came to its end.
+        """Run a flow, and report its end to the server; return its state, None where it was cut off.
 
-        Where the run is cancelled, it ends at its next await.
-        Raise what Prefect raises where its server is gone: what is `asked` may have been answered nevertheless.
+        A cancelled run ends at its next await.
+        Raise what Prefect raises where its server is gone: the question that is `asked` may have been answered nevertheless.
         """
         if asked:
             asked_here.set(asked)
-        # Of a deployment's run Prefect would await in this event loop, without end, that a thread subscribed to its suspension.
+        # For a run of a deployment Prefect waits, in this event loop and without end, for a thread that subscribes to suspensions.
         run = run.model_copy(update={"deployment_id": None})
         work = asyncio.ensure_future(run_flow_async(flow, flow_run=run, parameters=dict(parameters), return_type="state"))
         while not work.done():
             try:
-                # Prefect signals the process of a run that is to end; here that process is this one, so that it gets none.
+                # Prefect ends a run by a signal to its process. That would be this one, so the run is asked for its state instead.
                 if not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0] and await self._is_to_end(run.id):
                     work.cancel()
             except asyncio.CancelledError:
@@ -115,7 +115,7 @@ class RunsHere:
         error = None if work.cancelled() else work.exception()
         if work.cancelled() or error:
             self.settle(run.id, state_after(error, asked))
-        # Prefect's own signals (Abort, Pause) are no Exception, and would end for ever what waits for this run.
+        # Prefect's own signals (Abort, Pause) are no Exception, and would end the loop that waits for this run.
         if isinstance(error, Exception):
             raise error
         return None if work.cancelled() or error else work.result()
@@ -127,8 +127,8 @@ class RunsHere:
             return False
         return run.state is not None and run.state.is_cancelling()
 
-    async def _settled(self, run_id: UUID, state: State[Any]) -> None:
-        """Have the server know the state; what it was sent before, and was slow to read, may still overwrite it once."""
+    async def _send_state(self, run_id: UUID, state: State[Any]) -> None:
+        """Set the state until it is final: an earlier request that the server was slow to read may overwrite it once."""
         final = False
         while not final:
             try:
@@ -143,7 +143,7 @@ class RunsHere:
                 await asyncio.sleep(SETTLE_SECONDS)
 
     async def end(self) -> None:
-        """End what is at work, and return when Prefect knows it."""
+        """End what is at work, and return once Prefect knows."""
         self.ending = True
         for task in self.tasks:
             task.cancel()
@@ -151,7 +151,7 @@ class RunsHere:
             await asyncio.wait(self.tasks)
 
     async def end_what_was_killed(self) -> None:
-        """Have Prefect know which runs ended with the process that was this service before."""
+        """Mark as crashed the runs that a killed service at this address left."""
         killed = await self.prefect.read_flow_runs(
             flow_filter=FlowFilter(name=FlowFilterName(any_=[ask_deployed.name, ask_pages.name])),
             flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=AT_WORK))),
@@ -162,7 +162,7 @@ class RunsHere:
 
 
 def state_after(error: BaseException | None, asked: AwaitedRequest | None) -> State[Any]:
-    """Return the state of a run that an error ended, or that was cancelled: Prefect calls the latter crashed."""
+    """Return the state of a run that ended with an error or was cancelled, which Prefect would call crashed."""
     if asked and asked.note:
         return Cancelled(message=ELSEWHERE)
     if error is None:

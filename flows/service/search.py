@@ -1,4 +1,4 @@
-"""The passages of a corpus, ranked for what is looked for by the scores that `flow` begins with; no model reads, none is kept."""
+"""Passages of a corpus, ranked for a query by the scores that `flow` begins with; no model reads, and nothing is kept."""
 
 import asyncio
 import itertools
@@ -24,19 +24,19 @@ from tasks.routing.way import ChosenPath
 from tasks.views.documents import words_in
 
 FIRST_CHARACTERS = 500
-"""Shown of a passage that holds no words of the question."""
+"""Shown of a passage without words of the question."""
 
 
 Found = tuple[list[dict[str, Any]], int | None]
 
 
 async def search(request: AskRequest, start: int, limit: int) -> Found:
-    """Return the passages that rank from `start` (0 the best) for the one question, `limit` at most, and where to go on, if at all.
+    """Return up to `limit` passages for the one question, from rank `start` (0 is the best), and the next rank, if any.
 
-    Of a passage its best words for the question are quoted, or its first; what says nothing is left out. Raise as `flows.ask.ask`.
+    Each passage is quoted by its best words for the question, or its first; meaningless ones are left out. Raise as `ask`.
     """
     location, (text,) = corpus_location(request.corpus), checked_questions(request.questions)
-    # Steps note what they did, and this log is never written: looking leaves nothing behind.
+    # Steps record what they did, but this log is never written: a search leaves nothing behind.
     place = workplace_of("search", RunLog(location.runs / "search", itertools.count(1), held=[]))
     async with opened_for_reading(location) as snapshot:
         context = await asyncio.to_thread(_context, snapshot, request)

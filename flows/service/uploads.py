@@ -22,28 +22,28 @@ from tasks.settings.ingest import LimitSettings
 from tasks.views.errors import RefusedError
 
 LONGEST_NAME = 200
-"""Bytes: most file systems take 255, and a name that is displayed may be longer than what was sent."""
+"""Bytes: most file systems take 255, and a displayed name may be longer than what was sent."""
 DIGITS = 12
 PARTIAL_SECONDS = 24 * 3600.0
-"""What a killed service had begun to keep is deleted after so long."""
+"""Age at which the unfinished upload of a killed service is deleted."""
 
 
 QUOTA_BYTES = 16 << 20
-"""Between looks at what all uploads hold, while one comes in."""
+"""Between checks of the quota while an upload comes in."""
 TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-"""Signs that change the direction of what is read: "fdp.exe" looks like "exe.pdf" behind one."""
+"""Characters that change the writing direction: "fdp.exe" looks like "exe.pdf" behind one."""
 
 
 async def keep_upload(
     corpus: str, name: str, stream: AsyncIterable[bytes], claim: Callable[[str], None], *, announced: str = ""
 ) -> Path:
-    """Keep what is streamed, and return where: the same content under the same name is the same file.
+    """Write the stream to a file and return its path: the same content under the same name is the same file.
 
-    `claim` is called before it is there.
+    `claim` is called with the path before the file is there.
 
-    Raise RequestError for a name that is no plain file name, RequestError for one that no corpus may have, RefusedError for what
-    is no document or beyond `limits.file_megabytes` or `limits.uploads_megabytes`, DiskFullError, NotWritableError, and whatever
-    the stream raises: then nothing of it is left.
+    Raise RequestError for a bad name of a file or corpus, RefusedError for what is no document or beyond
+    `limits.file_megabytes` or `limits.uploads_megabytes`, DiskFullError, NotWritableError, and what the stream raises: then
+    nothing of it is left.
     """
     location, kept_as, limits = corpus_location(corpus), plain_name(name), load_settings(settings_file()).limits
     folder, most = uploads_folder() / location.name, limits.file_megabytes << 20
@@ -75,9 +75,9 @@ async def keep_upload(
 
 
 def require_document(head: bytes, name: str, *, whole: bool) -> None:
-    """Raise RefusedError for what is none by its beginning, once that is there, or where the `whole` file is.
+    """Raise RefusedError where the first bytes, once they are there or the file is `whole`, are not those of a document.
 
-    What is in a container is found where nothing can be broken by it: when the file is read in.
+    What a container holds is examined when the file is read in, in a confined process.
     """
     if whole or len(head) == HEAD_BYTES:
         try:
@@ -88,7 +88,7 @@ def require_document(head: bytes, name: str, *, whole: bool) -> None:
 
 
 def require_quota(more: int, limits: LimitSettings) -> None:
-    """Raise RefusedError where so many more bytes are too many for the uploads of all corpora, those that come in included."""
+    """Raise RefusedError where the uploads of all corpora, unfinished ones included, and `more` bytes exceed the limit."""
     held = 0
     for folder, _folders, names in os.walk(uploads_folder()):
         for name in names:
@@ -96,7 +96,7 @@ def require_quota(more: int, limits: LimitSettings) -> None:
                 held += Path(folder, name).stat().st_size
     if held + more > limits.uploads_megabytes << 20:
         what = f"uploads hold {held >> 20:,} of {limits.uploads_megabytes:,} MB (limits.uploads_megabytes)"
-        remedy = "remove documents that were uploaded, or have more allowed"
+        remedy = "remove uploaded documents, or raise the limit"
         raise RefusedError(507, what, str(limits.uploads_megabytes), remedy)
 
 
@@ -111,7 +111,7 @@ def plain_name(name: str) -> str:
     shown = displayed(name)
     misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)
     if not name.strip() or name.startswith(".") or {"/", "\\"} & set(name) or misleads or len(shown.encode()) > LONGEST_NAME:
-        remedy = "no '/', no '\\', no '.' in front, no line break, no sign that turns the direction"
+        remedy = "no '/', no '\\', no '.' in front, no line break, no character that changes the direction"
         raise RequestError(
             f"{shown!r} is no name for an uploaded file",
             shown[:100],
@@ -131,11 +131,11 @@ def _prepare(folder: Path, size: int, limits: LimitSettings) -> None:
 
 
 def _place(partial: Path, kept: Path) -> Path:
-    """Put what was written where it stays, in one step that survives a power cut."""
+    """Move the finished file to its place, in one step that survives a power cut."""
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        while not _moved(partial, kept):
+        while not _try_to_move(partial, kept):
             pass
         sync_folder(kept.parent)
     except OSError:
@@ -146,8 +146,8 @@ def _place(partial: Path, kept: Path) -> Path:
     return kept
 
 
-def _moved(partial: Path, kept: Path) -> bool:
-    """Say whether the file is where it stays; its folder may go meanwhile, with another file of the same content."""
+def _try_to_move(partial: Path, kept: Path) -> bool:
+    """Say whether the move succeeded; its folder may go meanwhile, with another file of the same content."""
     kept.parent.mkdir(exist_ok=True)
     try:
         partial.replace(kept)

@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 import yaml
 
-from deployments.automations import OURS, described
-from deployments.declared import DECLARATIONS, declared_deployments
+from deployments.automations import OURS, read_automations
+from deployments.declared import DECLARATIONS, read_deployments
 from deployments.named_inputs import EVALUATE_DATASET, INGEST_PATHS
 from storage.errors import RequestError
 
@@ -22,7 +22,7 @@ def served(monkeypatch):
             monkeypatch.delenv(name, raising=False)
         for name, value in named.items():
             monkeypatch.setenv(name, value)
-        return {one.name: one for one in declared_deployments()}
+        return {one.name: one for one in read_deployments()}
 
     return made
 
@@ -66,14 +66,14 @@ def test_the_file_is_one_that_prefect_deploy_takes():
 BLOCK = UUID(int=7)
 CRASHED, FAILED, LATE = (
     f"{OURS}a run without a heartbeat is crashed",
-    f"{OURS}a run that failed is told",
-    f"{OURS}a run that does not begin is told",
+    f"{OURS}notify of a failed run",
+    f"{OURS}notify of a run that does not begin",
 )
 
 
 @pytest.fixture
 def automations():
-    return {one.name: one for one in described(heartbeat_seconds=30, notify=BLOCK)}
+    return {one.name: one for one in read_automations(heartbeat_seconds=30, notify=BLOCK)}
 
 
 def test_only_runs_of_our_flows_are_watched_each_by_itself(automations):
@@ -93,7 +93,7 @@ def test_a_run_is_crashed_when_five_of_its_heartbeats_are_missing(automations):
     assert (action.type, action.state.value, action.force) == ("change-flow-run-state", "CRASHED", False)
     assert one.trigger.after == {"prefect.flow-run.heartbeat"} < one.trigger.expect
     assert one.trigger.within == timedelta(seconds=150)
-    seldom = {one.name: one for one in described(heartbeat_seconds=180, notify=None)}
+    seldom = {one.name: one for one in read_automations(heartbeat_seconds=180, notify=None)}
     assert seldom[CRASHED].trigger.within == timedelta(seconds=900), "who beats more rarely is given more time"
 
 

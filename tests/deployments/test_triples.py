@@ -13,7 +13,7 @@ from PIL import Image
 
 from deployments.training.records import read_triples
 from deployments.training.train_rater import prompt_of
-from deployments.training.triples import Draw, drawn, main
+from deployments.training.triples import Draw, draw_pages, main
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.locations import artifacts_folder, corpus_location
 from storage.records.documents import NodeKind
@@ -72,14 +72,14 @@ def both(out):
 
 def test_pages_are_drawn_evenly_over_documents_and_targets_even_to_one():
     foci = {(name, page): ["text"] for name, pages in {"a": 30, "b": 30, "c": 2}.items() for page in range(1, pages + 1)}
-    draws = drawn(foci, 33, seed=3)
+    draws = draw_pages(foci, 33, seed=3)
     assert len({draw.page for draw in draws}) == 33
     assert sorted(Counter(draw.page[0] for draw in draws).values()) == [2, 15, 16]
     targets = Counter(draw.target for draw in draws)
     assert set(targets) == {1, 2, 3, 4, 5} and max(targets.values()) - min(targets.values()) <= 1
-    assert draws == drawn(foci, 33, seed=3) != drawn(foci, 33, seed=4)
+    assert draws == draw_pages(foci, 33, seed=3) != draw_pages(foci, 33, seed=4)
     assert Draw(("a", 1), 3, "table").wanted == "3, about a table on it" and Draw(("a", 1), 2, "table").wanted == "2"
-    assert len(drawn(foci, 1000, seed=3)) == 62 and all(isinstance(draw, Draw) for draw in draws)
+    assert len(draw_pages(foci, 1000, seed=3)) == 62 and all(isinstance(draw, Draw) for draw in draws)
 
 
 def test_a_triple_says_what_was_asked_of_which_page_and_no_document_is_in_both_parts(tmp_path, monkeypatch, corpus):

@@ -35,10 +35,10 @@ async def error_of(asking):
 
 async def news_of(asked):
     """Return what was heard of a question that is answered in a run, and the notes of its answer."""
-    from flows.service.news import News
+    from flows.service.news import LatestEvents
 
-    news = [event.words async for event in News(asked).newest()]
-    return news, (await asked.waited_for())[0]["notes"]
+    news = [event.words async for event in LatestEvents(asked).follow()]
+    return news, (await asked.wait_for_answers())[0]["notes"]
 
 
 async def served(client):
@@ -46,7 +46,7 @@ async def served(client):
     from prefect import flow_engine, results
     from prefect.client.schemas.actions import WorkPoolCreate
 
-    from deployments.declared import declared_deployment
+    from deployments.declared import read_deployment
     from flows.service import intake as intakes
     from flows.service import runs_here
     from flows.service.resident import POOL, ResidentWorker
@@ -55,7 +55,7 @@ async def served(client):
 
     runs_here.SETTLE_SECONDS, intakes.BEGIN_SECONDS = 0.2, 60.0
     await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
-    deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
+    deployment = await read_deployment("ask").aapply(work_pool_name=POOL)
     intake = intakes.Intake(RunsHere(client, "here"), deployment, room=4)
     told_of_suspension, asked_for_storage = [], []
     results._read_server_default_result_storage_block_id = lambda: asked_for_storage.append(None)
@@ -137,7 +137,7 @@ async def stopped(intake):
     await asyncio.sleep(0.002)
     for asked in (near, early):
         intake.stop(asked.id)
-    told = [await error_of(asked.waited_for()) for asked in (near, early)]
+    told = [await error_of(asked.wait_for_answers()) for asked in (near, early)]
     disk.end()
     shutil.rmtree(corpus_location("near").folder)
     return told

@@ -2,7 +2,7 @@
 
 import json
 
-from flows.ask_deployed import still_shown
+from flows.ask_deployed import find_still_shown
 from flows.cli.main import main
 from flows.prefect_runs.pages import answer_key
 from storage.records.answers import Answer
@@ -85,10 +85,10 @@ def test_what_a_killed_service_had_at_work_is_crashed_when_it_is_up_again_and_no
 def test_what_was_removed_since_the_answer_is_written_nowhere(own_home, capsys):
     assert main(["ask", WEIGHT, "--corpus", "small", "--json"]) == 0
     answer = answer_from_json(json.loads(capsys.readouterr().out), Answer)
-    assert any(citation.quote for citation in answer.citations) and still_shown("small", [answer.answer_id]) == [answer]
+    assert any(citation.quote for citation in answer.citations) and find_still_shown("small", [answer.answer_id]) == [answer]
     for name in {citation.document.name for citation in answer.citations}:
         assert main(["documents", "remove", name, "--corpus", "small", "--now"]) == 0
-    (shown,) = still_shown("small", [answer.answer_id])
+    (shown,) = find_still_shown("small", [answer.answer_id])
     assert shown.answer_id == answer.answer_id and not any(citation.quote for citation in shown.citations)
     assert main(["corpora", "remove", "small"]) == 0
-    assert still_shown("small", [answer.answer_id]) == []
+    assert find_still_shown("small", [answer.answer_id]) == []

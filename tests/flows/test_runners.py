@@ -151,7 +151,7 @@ def test_a_runner_that_is_not_installed_names_what_to_install(monkeypatch):
 def test_an_address_where_nothing_listens_is_refused_at_once(monkeypatch, address):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     began = time.monotonic()
-    with pytest.raises(WorkersError, match=r"is to be had at .*; start it"):
+    with pytest.raises(WorkersError, match=r"there is no dask cluster at .*; start it"):
         require_runner(WorkSettings(runner="dask", runner_address=address))
     assert time.monotonic() - began < 6
 

@@ -52,7 +52,7 @@ def test_each_route_takes_what_its_description_allows_and_worse(service_home, se
         await asyncio.sleep(0.01)
         raise RequestError("nothing is read here", paths[0], "")
 
-    monkeypatch.setattr("flows.service.ingests.ingested", nothing)
+    monkeypatch.setattr("flows.service.ingests.run_ingest_command", nothing)
     described, before, seen = schemathesis.openapi.from_url(f"{service}/openapi.json"), files_in(service_home.parent), {}
     operations = [each.ok() for each in described.get_all_operations()]
 

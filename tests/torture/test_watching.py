@@ -36,7 +36,7 @@ from prefect.blocks.notifications import CustomWebhookNotificationBlock as Webho
 Webhook(name="ops", url=sys.argv[1], json_data={"subject": "{{subject}}", "body": "{{body}}"}).save("ops")
 """
 CRASHED = "flowreader: a run without a heartbeat is crashed"
-FAILED, LATE = "flowreader: a run that failed is told", "flowreader: a run that does not begin is told"
+FAILED, LATE = "flowreader: notify of a failed run", "flowreader: notify of a run that does not begin"
 BEGIN_SECONDS, CRASHED_SECONDS = 90.0, 75.0
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_n
     assert requested(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", "nobody told the server"
     wait_until(lambda: requested(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log.read_text)
     seconds = time.monotonic() - killed
-    assert "no heartbeat came any more" in requested(server, f"/flow_runs/{run}")["state"]["message"]
+    assert "its heartbeats stopped" in requested(server, f"/flow_runs/{run}")["state"]["message"]
     *_, message = wait_until(lambda: told.heard, 20, log.read_text)[0]
     assert message["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in message["body"]
     log.write_text(log.read_text() + "\n---\n")

@@ -25,7 +25,7 @@ def install(app: FastAPI) -> None:
     app.include_router(asking.stream, include_in_schema=False)
     app.add_api_route(OTHER_ASK, asking.ask, methods=["POST"], include_in_schema=False)
 
-    def described() -> dict[str, Any]:
+    def describe() -> dict[str, Any]:
         if not app.openapi_schema:
             app.openapi_schema = get_openapi(title=app.title, version=app.version, description=__doc__, routes=app.routes)
             form = AskRequest.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -33,4 +33,4 @@ def install(app: FastAPI) -> None:
             app.openapi_schema["components"]["schemas"] |= form.pop("$defs", {}) | {"AskRequest": form | {"example": example}}
         return app.openapi_schema
 
-    app.openapi = described  # type: ignore[method-assign]
+    app.openapi = describe  # type: ignore[method-assign]

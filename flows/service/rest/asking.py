@@ -1,4 +1,4 @@
-"""Questions, how they go, and what came of them: passages, answers with their reports and lineage, and what was counted."""
+"""Questions and their progress; passages, answers with their reports and lineage; metrics."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -9,9 +9,9 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
-from flows.service.news import News
+from flows.service.news import LatestEvents
 from flows.service.paths import from_root, roots_of
-from flows.service.received import JSON, checked, received, while_here
+from flows.service.received import JSON, parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of_question
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, of_kind
 from storage.corpus.snapshot import open_for_reading
@@ -25,7 +25,7 @@ from tasks.views.answers import AnswersView, AnswerView, view_answer, view_answe
 from tasks.views.runs import AnswerLineageView, lineage_json, view_lineage
 
 MOST_QUESTIONS = 64
-"""In one request: more would hold a seat for hours, and are better asked one by one."""
+"""In one request: more would hold a seat for hours."""
 
 STREAM = "/ask/stream"
 
@@ -52,15 +52,15 @@ async def passages(
 ) -> dict[str, Any]:
     """Rank the passages for a query, each with page, box and quote; nothing is answered, and nothing kept."""
     asked = AskRequest(questions=(query,), corpus=corpus, documents=tuple(documents or ()))
-    hits, more = await while_here(request, request.app.state.intake.search(asked, cursor, limit))
+    hits, more = await run_while_connected(request, request.app.state.intake.search(asked, cursor, limit))
     return {"query": query, "passages": hits, "next_cursor": more}
 
 
 @router.post("/ask", responses={200: {"model": AnswersGiven}}, openapi_extra=FORM)
 async def ask(request: Request) -> Response:
     """Answer questions from a corpus, each with numbered citations; without a chat model the evidence is quoted."""
-    answering = request.app.state.intake.ask(request_in(await received(request)))
-    return JSONResponse({"answers": await while_here(request, answering)})
+    answering = request.app.state.intake.ask(request_in(await read_body(request)))
+    return JSONResponse({"answers": await run_while_connected(request, answering)})
 
 
 @router.get("/corpora/{corpus}/answers")
@@ -104,19 +104,19 @@ def metrics(request: Request) -> Response:
 
 
 def request_in(body: bytes) -> AskRequest:
-    """Return what is asked; raise RequestError where it is no JSON of an AskRequest, naming the field."""
-    asked = checked(AskRequest, body)
+    """Return the AskRequest; raise RequestError, naming the field, where the body is none, or for too many questions."""
+    asked = parse_form(AskRequest, body)
     if (many := len(asked.questions)) > MOST_QUESTIONS:
         raise RequestError("too many questions in one request", str(many), f"send at most {MOST_QUESTIONS} at a time")
     return asked
 
 
-async def followed(request: Request, response: Response) -> News:
-    """Take a question in and follow it; what is refused is so before the stream begins. The header says what stops it."""
-    asked, intake = request_in(await received(request)), request.app.state.intake
+async def follow_question(request: Request, response: Response) -> LatestEvents:
+    """Take a question in and follow it; refusals come before the stream begins. The header has the address that stops it."""
+    asked, intake = request_in(await read_body(request)), request.app.state.intake
     if len(asked.questions) != 1:
-        raise RequestError("a stream tells of one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
-    news = News(intake.take_in(asked))
+        raise RequestError("a stream is about one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
+    news = LatestEvents(intake.take_in(asked))
     response.headers["Location"] = f"{STREAM}/{news.asked.id}"
     return news
 
@@ -127,25 +127,25 @@ async def stop(request: Request, question_id: str) -> None:
 
 
 @stream.post(STREAM, response_class=EventSourceResponse)
-async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[ServerSentEvent]:
-    """Yield `stage` and `draft` as they come, then `error`, or `answer`, with `withdrawn` before it where it is not the draft's."""
+async def tell(news: Annotated[LatestEvents, Depends(follow_question)]) -> AsyncIterator[ServerSentEvent]:
+    """Yield `stage` and `draft`, then `error` or `answer`; `withdrawn` precedes an answer that does not begin with the draft."""
     draft = ""
-    async for event in news.newest():
+    async for event in news.follow():
         if isinstance(event, DraftGrown):
             draft = event.text
-            yield sent("draft", {"text": draft})
+            yield make_event("draft", {"text": draft})
         else:
             parts = {"done": event.done, "of": event.of} if event.of else {}
-            yield sent("stage", {"words": event.words, **parts})
+            yield make_event("stage", {"words": event.words, **parts})
     try:
-        (answer,) = await news.asked.waited_for()
+        (answer,) = await news.asked.wait_for_answers()
     except (ExpectedError, OSError) as error:
-        yield sent("error", refusal_of_question(error).error.model_dump())
+        yield make_event("error", refusal_of_question(error).error.model_dump())
         return
     if not answer["answer"].startswith(draft):
-        yield sent("withdrawn", {})
-    yield sent("answer", answer)
+        yield make_event("withdrawn", {})
+    yield make_event("answer", answer)
 
 
-def sent(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
+def make_event(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(event=event, raw_data=json.dumps(value))

@@ -96,7 +96,7 @@ def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Num
     """Draw a page; boxes of texts and citations are parts of its width and height."""
     with opened(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, page)
-    # Asked about each time, for the document may be removed.
+    # A browser must ask each time: the document may have been removed.
     headers = {"ETag": f'"{record.id}-{page}-{width}"', "Cache-Control": "private, no-cache"}
     if request.headers.get("If-None-Match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)

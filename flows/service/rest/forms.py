@@ -1,4 +1,4 @@
-"""What the routes have in common: their parameters and the shapes of replies."""
+"""What the routes share: parameters and the shapes of replies."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""What is read in: uploads, files of the service's machine, and how far their ingests came."""
+"""Uploads, files of the service's machine to read, and the progress of their ingests."""
 
 import asyncio
 from typing import Annotated
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
 from flows.service.ingests import Ingest, Ingests
-from flows.service.received import JSON, checked, received
+from flows.service.received import JSON, parse_form, read_body
 from flows.service.rest.forms import Corpus
 from flows.service.uploads import keep_upload
 from storage.errors import RequestError
@@ -37,7 +37,7 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
     ingests: Ingests = request.app.state.ingests
     size, kept, began = request.headers.get("Content-Length", ""), "", None
     try:
-        with ingests.claiming() as claim:
+        with ingests.claim_uploads() as claim:
             kept = str(await keep_upload(corpus, name, request.stream(), claim, announced=size))
             began = ingests.begin(corpus, [kept], uploaded=True)
         return await asyncio.to_thread(began.look)
@@ -64,9 +64,9 @@ async def ingests(request: Request, corpus: Corpus) -> IngestsView:
 async def begin(request: Request, corpus: Corpus) -> IngestView:
     """Read files and folders of the service's machine, or s3:// addresses; only where the service has a token."""
     if not request.app.state.has_token:
-        what = "files of this machine are only read for who brings a token: another account here may read less than the service"
+        what = "files of this machine are read only with a token: another account here may read less than the service"
         raise RefusedError(403, what, "", "start the service with FLOWREADER_ASK_TOKEN, or upload the file")
-    given = checked(PathsGiven, await received(request))
+    given = parse_form(PathsGiven, await read_body(request))
     for path in given.paths:
         if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
             raise RequestError(

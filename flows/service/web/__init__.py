@@ -1,1 +1,1 @@
-"""The pages for people: each file is a group of them, as HTML that is read without script, too."""
+"""The pages for people: each file is a group of them, as HTML that works without script, too."""

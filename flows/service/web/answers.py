@@ -35,13 +35,13 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
 
 @router.get("/{answer_id}/report")
 def report(answer_id: str, corpus: str = "default") -> Response:
-    """Show an answer as the page that is a file of its own."""
+    """Show an answer as a page that is one file."""
     return HTMLResponse(report_of(answer_id, corpus))
 
 
 @router.get("/{answer_id}/lineage")
 def lineage(answer_id: str, corpus: str = "default") -> Response:
-    """Show what `flowreader lineage` says of an answer."""
+    """Show what `flowreader lineage` says about an answer."""
     from prefect.settings import PREFECT_UI_URL
 
     with open_for_reading(corpus_location(corpus)) as snapshot:

@@ -1,6 +1,6 @@
-"""The page for people: a question, how it goes, its answer with the evidence; the documents, and what was asked before.
+"""The page for people: a question, its progress, its answer with the evidence; the documents, and earlier questions.
 
-It is read without script, too: then the question is a form, and its reply leads to the answer's page.
+It works without script, too: then the question is a form, and its reply leads to the answer's page.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from flows.service.paths import from_root
-from flows.service.received import checked, received, while_here
+from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
@@ -40,18 +40,18 @@ REMEMBERED, YEAR_SECONDS = "flowreader-corpus", 365 * 24 * 3600
 
 @router.get("/")
 async def begin(request: Request, corpus: str = "") -> Response:
-    """Show the page of a corpus, be it still to be made; by default of that which this browser saw last."""
+    """Show the page of a corpus, even one that does not exist yet; by default the one that this browser saw last."""
     return await asyncio.to_thread(page, corpus or request.cookies.get(REMEMBERED, ""), named=bool(corpus))
 
 
 @router.post("/")
 async def ask(request: Request) -> Response:
-    """Answer the form's question, and lead to its answer; what is wrong stands on the page."""
-    fields = {name: values[0] for name, values in parse_qs((await received(request, FORM)).decode("utf-8", "replace")).items()}
+    """Answer the form's question, and redirect to its answer; errors are shown on the page."""
+    fields = {name: values[0] for name, values in parse_qs((await read_body(request, FORM)).decode("utf-8", "replace")).items()}
     corpus, question, reader = (fields.get(name, "") for name in ("corpus", "question", "reader"))
     try:
         asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
-        (answer,) = await while_here(request, request.app.state.intake.ask(checked(AskRequest, asked)))
+        (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
         return await asyncio.to_thread(page, corpus, error=refusal.error, question=question, reader=reader, status=refusal.status)
@@ -64,8 +64,8 @@ def settings_in(fields: Mapping[str, str]) -> dict[str, Any]:
     return ({"reading": {"by": by}} if by else {}) | ({"pages_per_answer": int(pages)} if wanted else {})
 
 
-def usual(names: Sequence[str]) -> str:
-    """Return the corpus to begin with: `default`, else the largest, else `default`, which is still to be made."""
+def choose_corpus(names: Sequence[str]) -> str:
+    """Return the corpus to begin with: `default`, else the largest; `default` also where there is none yet."""
     if USUAL in names or not names:
         return USUAL
     return max(view_corpora().corpora, key=lambda row: row.documents).corpus
@@ -80,9 +80,9 @@ def page(
     reader: str = "",
     status: int = 200,
 ) -> HTMLResponse:
-    """Return the page of the corpus where it is there, or where it is `named` and may be made; else of the usual one."""
+    """Return the page of the corpus if it exists, or is `named` and could; else of the usual one."""
     names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
-    chosen = corpus if corpus in names or (named and corpus_location(corpus)) else usual(names)
+    chosen = corpus if corpus in names or (named and corpus_location(corpus)) else choose_corpus(names)
     contents: dict[str, Any] = {"documents": (), "answers": (), "at_work": ()}
     try:
         if chosen in names:
@@ -112,7 +112,7 @@ def page(
 
 
 def look_into(corpus: str) -> dict[str, Any]:
-    """Return the documents, those that are not ready first, the newest answers, and in words what reads documents now."""
+    """Return the documents, unready ones first, the newest answers, and a line for each ingest at work."""
     location = corpus_location(corpus)
     at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
     with open_for_reading(location) as snapshot:

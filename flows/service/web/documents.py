@@ -18,7 +18,7 @@ from tasks.views.answers import place_words
 from tasks.views.documents import find_page, opened, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
-"""Somebody looks at the page, and waits no longer for who still reads the document."""
+"""How long a removal on the page waits for readers of the document."""
 
 
 class Zoom(IntEnum):
@@ -31,7 +31,7 @@ router = APIRouter(prefix="/documents")
 
 
 @router.get("/{document}")
-def shown(document: str, corpus: str = "default") -> Response:
+def show_document(document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
     with opened(corpus, document) as found:
         return html("document.html", corpus=corpus, outline=view_outline(*found))
@@ -39,7 +39,7 @@ def shown(document: str, corpus: str = "default") -> Response:
 
 @router.post("/{document}/remove")
 async def remove(document: str, corpus: str = "default") -> Response:
-    """Remove a document at once, and show the receipt; what is still being read goes later."""
+    """Remove a document at once, and show the receipt; what is being read goes later."""
     location = corpus_location(corpus)
     receipt = await asyncio.to_thread(remove_document, location, displayed(document), now=True, patience=READERS_SECONDS)
     return html("removed.html", corpus=corpus, receipt=view_receipt(receipt))
@@ -47,7 +47,7 @@ async def remove(document: str, corpus: str = "default") -> Response:
 
 @router.get("/{document}/pages/{number}")
 def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
-    """Show a page with the places that the answer cites, one of them lit, or its words where it has no picture."""
+    """Show a page with the places that the answer cites, one of them highlighted, or its words where it has no picture."""
     with opened(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, number)
         citations = cited_on(found, snapshot.answer(answer)) if answer else []

@@ -1,4 +1,4 @@
-"""What all pages share: their templates, over those of the views, and the policy that lets nothing in from elsewhere."""
+"""What all pages share: templates, based on those of the views, and a policy against anything from elsewhere."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ def html(
     framed: bool = False,
     **context: Any,  # noqa: ANN401 - Jinja's
 ) -> HTMLResponse:
-    """Return a page; only one that is `framed` may stand in another of ours."""
+    """Return a page; only a `framed` one may stand inside another of ours."""
     policy = POLICY + ("'self'" if framed else "'none'")
     # With "no-referrer" a form would not say where it comes from.
     headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin", **(headers or {})}

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from flows.display.answer_tables import show_answer
-from flows.display.followed import WITHDRAWN, followed
+from flows.display.followed import WITHDRAWN, follow_questions
 from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
-from flows.display.progress import shown as progress_shown
+from flows.display.progress import show_ingest as progress_shown
 from storage.errors import RequestError
 from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
@@ -92,7 +92,7 @@ def of(words):
 
 def test_the_line_says_how_far_it_is_then_the_draft_and_goes_before_the_answer():
     output = screen()
-    with followed(output, 2) as aside:
+    with follow_questions(output, 2) as aside:
         emit(QueueSeen(3))
         emit(StageReached("a", "found [3] pages"))
         output.side._live_stack[-1].refresh()
@@ -115,7 +115,7 @@ def test_the_line_says_how_far_it_is_then_the_draft_and_goes_before_the_answer()
 
 def test_a_draft_that_was_not_proven_is_withdrawn_in_words():
     output = screen()
-    with followed(output, 1) as aside:
+    with follow_questions(output, 1) as aside:
         emit(DraftGrown("a", "It is 7 metres"))
         with aside(of("")):
             assert WITHDRAWN in written(output)
@@ -123,7 +123,7 @@ def test_a_draft_that_was_not_proven_is_withdrawn_in_words():
 
 def test_programs_and_files_are_shown_nothing():
     for output in (screen(as_json=True), screen(terminal=False)):
-        with followed(output, 1) as aside:
+        with follow_questions(output, 1) as aside:
             emit(StageReached("a", "reading 1 of 2", 1, 2))
             emit(DraftGrown("a", "It is"))
             assert isinstance(aside(of("")), nullcontext)

@@ -14,7 +14,7 @@ from prefect.states import Crashed
 
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as prefect_pages
-from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
+from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, first_of, log_failures
 from flows.prefect_runs.pages import PROGRESS, WORDS_SHOWN, answer_key, answer_page, corpus_key, service_address
 from storage.records.answers import AnswerStatus
 from tasks.finding.plan import DocumentWork
@@ -45,7 +45,7 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
 
     async def stopped():
         work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
-        async with prefect_pages.shown_in_prefect(work, ReadingSettings(), key="x"):
+        async with prefect_pages.show_bar(work, ReadingSettings(), key="x"):
             raise KeyError("why it ended")
 
     began = time.monotonic()
@@ -148,7 +148,7 @@ def log(monkeypatch, caplog):
 
 
 def test_what_fails_is_logged_by_its_kind_and_not_in_its_words(log):
-    with failures_logged("the page"):
+    with log_failures("the page"):
         raise OSError("http://user:secret@server")
     (record,) = log.records
     assert record.getMessage() == "the page could not be kept (OSError); the work of this run is done, and stays"

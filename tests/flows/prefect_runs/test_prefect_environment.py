@@ -10,7 +10,7 @@ import pytest
 
 from deployments.children import descendants
 from flows.display.output import INTERRUPT_EXIT
-from flows.prefect_runs.interruption import ended, ending_in_order
+from flows.prefect_runs.interruption import cancel_cut_off, end_in_order
 from flows.prefect_runs.server import answers, prefect_server, server_is_configured
 from storage.errors import ExpectedError
 from tasks.models import process
@@ -117,15 +117,15 @@ def test_warnings_of_libraries_that_no_user_can_act_on_do_not_reach_the_terminal
 def test_the_first_signal_asks_every_step_to_stop(monkeypatch):
     monkeypatch.setattr(process, "_living", set())  # models of other tests live on
     before = signal.getsignal(signal.SIGINT)
-    with ending_in_order():
+    with end_in_order():
         os.kill(os.getpid(), signal.SIGINT)
         assert stop_requested()
-        ended()
+        cancel_cut_off()
         with pytest.raises(StoppedError):
             report("a", "parse", 0, 1)
     assert signal.getsignal(signal.SIGINT) is before
     assert "ending" not in [thread.name for thread in threading.enumerate()], "it would end what begins now"
-    with ending_in_order():
+    with end_in_order():
         assert not stop_requested()
 
 
@@ -135,7 +135,7 @@ def ended_by(*lines):
     return subprocess.run([sys.executable, "-c", "\n".join([*head, *lines])], timeout=30, capture_output=True, text=True)
 
 
-ORDERLY = "with interruption.ending_in_order():"
+ORDERLY = "with interruption.end_in_order():"
 CTRL_C, WAIT = "    os.kill(os.getpid(), signal.SIGINT)", "    time.sleep(60)"
 
 

@@ -50,7 +50,7 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
         return json.loads(done.stdout)
 
     if here:
-        monkeypatch.setattr("flows.service.ingests.ingested", read_here)
+        monkeypatch.setattr("flows.service.ingests.run_ingest_command", read_here)
     page = Canvas(str(tmp_path / "report.pdf"), pagesize=(300, 400))
     page.drawString(40, 350, "The revenue in 2024 was 412 million euros.")
     page.save()
@@ -151,12 +151,12 @@ def test_what_is_asked_wrongly_is_refused_in_words(door, service_home, method, p
 def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, service_home, monkeypatch):
     given = {"paths": ["/etc/hostname"]}
     refused = error(door.post(f"{API}/ingests", json=given), 403)
-    assert "only read for who brings a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
+    assert "read only with a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
 
     async def read(paths, corpus):
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr("flows.service.ingests.ingested", read)
+    monkeypatch.setattr("flows.service.ingests.run_ingest_command", read)
     with TestClient(web_app(intake(), token="sesame"), headers={"Authorization": "Bearer sesame"}) as known:
         for path in ("etc/hostname", "../x", "/a\0b"):
             assert "full path" in error(known.post(f"{API}/ingests", json={"paths": [path]}), 400)["what"]
@@ -174,7 +174,7 @@ def test_an_upload_that_no_document_comes_of_is_gone(door, service_home, monkeyp
     async def read(paths, corpus):
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr("flows.service.ingests.ingested", read)
+    monkeypatch.setattr("flows.service.ingests.run_ingest_command", read)
     begun = [door.put(f"{API}/uploads/a.txt", content=b"a").json()["id"] for _ in range(2)]
     assert [path.name for path in files_below(service_home / "uploads")] == ["a.txt"]
     assert [door.delete(f"{API}/ingests/{each}").json()["state"] for each in begun] == ["stopped"] * 2

@@ -16,9 +16,9 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from flows.ask import ask
-from flows.ask_deployed import ask_pages, asked_here, still_shown
+from flows.ask_deployed import ask_pages, asked_here, find_still_shown
 from flows.service.app import web_app
-from flows.service.intake import AT_A_TIME, Intake, Unmade
+from flows.service.intake import AT_A_TIME, Intake, PagesToMake
 from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
 from tasks.views.errors import RefusedError
@@ -94,14 +94,14 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
                 await asyncio.sleep(0.01)
         assert [each for each in heard if isinstance(each, QueueSeen)] == [QueueSeen(1), QueueSeen(0)]
         ((corpus, _name, ids, _run),) = service.unmade
-        assert still_shown(corpus, ids)[0].citations
+        assert find_still_shown(corpus, ids)[0].citations
         staying = [asyncio.create_task(service.ask(request)) for _ in range(2)]
         await asyncio.sleep(0)
         await asyncio.wait_for(service.runs.end(), 30)
         for each in staying:
             with pytest.raises(RefusedError, match="the service ends"):
                 await each
-        with pytest.raises(RefusedError, match="takes no question: it ends"):
+        with pytest.raises(RefusedError, match="takes no more questions"):
             await service.ask(request)
 
     asyncio.run(world())
@@ -129,7 +129,7 @@ def test_answers_in_a_row_have_their_pages_made_one_after_another(home, monkeypa
     async def world():
         service = intake()
         monkeypatch.setattr(service, "_make_pages", page_of)
-        service.unmade.extend(Unmade("small", name, [], None) for name in ("How deep?", "How high?"))
+        service.unmade.extend(PagesToMake("small", name, [], None) for name in ("How deep?", "How high?"))
         service.answered.set()
         making = asyncio.create_task(service.make_pages())
         while service.unmade:
@@ -149,7 +149,7 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
         await made.wait()
         return SimpleNamespace(id=run)
 
-    monkeypatch.setattr(service.runs, "created", create)
+    monkeypatch.setattr(service.runs, "create_run", create)
     monkeypatch.setattr(service.runs, "settle", lambda *ended: settled.append(ended))
 
     async def world():
@@ -174,7 +174,7 @@ class SlowServer:
     def begin(self, work):
         return asyncio.get_running_loop().create_task(work)
 
-    async def created(self, *_given, **_more):
+    async def create_run(self, *_given, **_more):
         self.asked += 1
         await asyncio.sleep(self.seconds)
         return SimpleNamespace(id=uuid4())
@@ -195,7 +195,7 @@ def notes_of_asking(server, monkeypatch, *, patience, together):
         return await asyncio.gather(*(service.ask(AskRequest(questions=(f"{number}?",))) for number in range(together)))
 
     monkeypatch.setattr("flows.service.intake.BEGIN_SECONDS", patience)
-    monkeypatch.setattr("flows.service.intake.answers_of", without_prefect)
+    monkeypatch.setattr("flows.service.intake.answer_all", without_prefect)
     return [answer["notes"] for (answer,) in asyncio.run(world())]
 
 
@@ -218,7 +218,7 @@ def test_what_the_server_refuses_for_good_is_not_sent_again(own_home, monkeypatc
         raise PrefectHTTPStatusError("no", request=refused.request, response=refused)
 
     service = intake()
-    monkeypatch.setattr(service.runs, "created", create)
+    monkeypatch.setattr(service.runs, "create_run", create)
     (answer,) = asyncio.run(service.ask(AskRequest.model_validate(ASKED)))
     assert sent == [1] and "took no run (PrefectHTTPStatusError)" in answer["notes"][-1]
 

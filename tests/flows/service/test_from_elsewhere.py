@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.ask_deployed import answers_of
+from flows.ask_deployed import answer_all
 from flows.cli.main import main
 from flows.service.paths import from_root, roots_of
 from storage.corpus.snapshot import open_for_reading
@@ -29,7 +29,7 @@ def test_no_setting_of_a_question_from_elsewhere_names_a_file_and_all_are_refuse
         assert not any(value in each for each in said)
         # as a run of the form, which nothing has looked at before
         with pytest.raises(QuestionError, match=f"'ask.{name}'"):
-            asyncio.run(answers_of(AskRequest(**asked)))
+            asyncio.run(answer_all(AskRequest(**asked)))
     assert len(said) == 16 and len(set(said)) == 2 and all(f"ask.{name}" in each for each in said)
     (tmp_path / "own.toml").write_text(f"[ask]\n{name} = '/etc/shadow'\n")
     assert main(["ask", "How deep?", "--server", "--settings", str(tmp_path / "own.toml")]) == 2

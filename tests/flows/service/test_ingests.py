@@ -14,7 +14,7 @@ import pytest
 
 from deployments.children import children_of
 from flows.service import ingests
-from flows.service.ingests import Ingest, Ingests, State, ingested
+from flows.service.ingests import Ingest, Ingests, State, run_ingest_command
 from storage.cleaning.owners import forget_uploads
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
@@ -31,7 +31,7 @@ class Reading:
 
     def __init__(self, monkeypatch, *, waits=True):
         self.calls, self.going_on, self.waits = [], [], waits
-        monkeypatch.setattr(ingests, "ingested", self)
+        monkeypatch.setattr(ingests, "run_ingest_command", self)
 
     async def __call__(self, paths, corpus):
         self.calls.append((corpus, paths))
@@ -54,7 +54,7 @@ def read_in(monkeypatch, read, *uploads, corpus="small"):
         await asyncio.gather(*service.workers.values())
         return begun
 
-    monkeypatch.setattr(ingests, "ingested", read)
+    monkeypatch.setattr(ingests, "run_ingest_command", read)
     return asyncio.run(world())
 
 
@@ -123,7 +123,7 @@ def test_the_upload_of_a_document_that_failed_goes_when_its_ingest_ends_and_by_a
     assert upload.exists() is stays
     upload.parent.mkdir(exist_ok=True)
     upload.write_bytes(b"words")
-    assert [name for name, _paths in ingests.unread_uploads()] == [] and upload.exists() is stays
+    assert [name for name, _paths in ingests.find_unread_uploads()] == [] and upload.exists() is stays
 
 
 def test_a_corpus_that_cannot_be_read_keeps_its_uploads_and_no_other_waiting(own_home, capsys):
@@ -132,7 +132,7 @@ def test_a_corpus_that_cannot_be_read_keeps_its_uploads_and_no_other_waiting(own
     damaged = corpus_location("other").current
     damaged.parent.mkdir(parents=True, exist_ok=True)
     damaged.write_text("no pointer")
-    assert ingests.unread_uploads() == [("small", [str(waits)])]
+    assert ingests.find_unread_uploads() == [("small", [str(waits)])]
     assert "uploads of corpus 'other' stay unread" in "".join(capsys.readouterr())
 
 
@@ -168,7 +168,7 @@ def test_what_is_called_off_while_another_process_is_looked_for_is_not_read(own_
 def test_only_what_was_uploaded_and_nobody_wants_is_tidied(own_home, monkeypatch):
     async def world():
         service = Ingests()
-        with service.claiming() as claim:
+        with service.claim_uploads() as claim:
             claim(str(mine))
             await service.tidy(Ingest("small", (str(mine),), uploaded=True))
             assert mine.exists()
@@ -253,7 +253,7 @@ def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monk
     program.chmod(0o755)
 
     async def world():
-        reading = asyncio.create_task(ingested(["/a"], "small"))
+        reading = asyncio.create_task(run_ingest_command(["/a"], "small"))
         while not ready.exists():
             await asyncio.sleep(0.01)
         reading.cancel()
@@ -264,14 +264,14 @@ def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monk
     asyncio.run(world())
 
 
-SERVICE = "import asyncio, sys; from flows.service.ingests import ingested; asyncio.run(ingested(sys.argv[1:], 'far'))"
+SERVICE = "import asyncio, sys; from flows.service import ingests; asyncio.run(ingests.run_ingest_command(sys.argv[1:], 'far'))"
 
 
 @pytest.mark.torture
 def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_where_that_is_killed(home, monkeypatch):
     async def cancelled():
         before = children_of(os.getpid())
-        reading = asyncio.create_task(ingested([str(CORPUS)], "far"))
+        reading = asyncio.create_task(run_ingest_command([str(CORPUS)], "far"))
         while not (found := children_of(os.getpid()) - before):
             await asyncio.sleep(0.01)
         reading.cancel()

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from flows import ask_deployed
-from flows.ask_deployed import AwaitedRequest, answers_of, asked_here
+from flows.ask_deployed import AwaitedRequest, answer_all, asked_here
 from flows.service import resident
 from flows.service.resident import PromptHead
 from tasks.asking.request import AskRequest
@@ -65,8 +65,8 @@ def test_whatever_way_it_came_it_is_left_once_its_client_is_gone_and_its_answer_
         with closing(sent(address, *asked(request))):
             (question,) = wait_until(lambda: list(service.waiting.values()))
             wait_until(lambda: question.waiting)
-            assert not question.left
-        wait_until(lambda: question.left or question.answers.done())
+            assert not question.is_left
+        wait_until(lambda: question.is_left or question.answers.done())
         wait_until(lambda: not service.waiting)
         assert question.nobody_waits and question.given[0].answer_by == "model"
 
@@ -79,12 +79,12 @@ def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
             AwaitedRequest(REQUEST.model_copy(update={"questions": ("How deep is it?",)}), others),
         )
         others += [left, wanted]
-        with left.awaited():
-            assert not left.left
+        with left.count_waiter():
+            assert not left.is_left
         asked_here.set(left)
         async with wanted.seat():
-            with wanted.awaited():
-                answering = asyncio.ensure_future(answers_of(REQUEST))
+            with wanted.count_waiter():
+                answering = asyncio.ensure_future(answer_all(REQUEST))
                 async with asyncio.timeout(60):
                     while not left.at_work or left.seated:
                         await asyncio.sleep(0.01)
@@ -101,11 +101,11 @@ def test_a_step_that_waits_for_its_turn_takes_no_seat_from_a_question_that_ended
         others, free = [], ask_deployed.seats._value
         left, wanted = AwaitedRequest(REQUEST, others), AwaitedRequest(REQUEST.model_copy(update={"corpus": "far"}), others)
         others += [left, wanted]
-        with left.awaited():
+        with left.count_waiter():
             pass
-        with wanted.awaited():
+        with wanted.count_waiter():
             async with wanted.seat(), left.seat():
-                step = asyncio.ensure_future(left.its_turn())
+                step = asyncio.ensure_future(left.wait_for_turn())
                 async with asyncio.timeout(60):
                     while left.seated:
                         await asyncio.sleep(0.01)
@@ -125,11 +125,11 @@ def test_it_is_not_left_where_somebody_asks_the_same():
         others = []
         first, second = AwaitedRequest(REQUEST, others), AwaitedRequest(REQUEST.model_copy(), others)
         others += [first, second]
-        with second.awaited():
-            with first.awaited():
+        with second.count_waiter():
+            with first.count_waiter():
                 pass
-            assert not first.left
-        assert first.left
+            assert not first.is_left
+        assert first.is_left
 
     asyncio.run(world())
 
@@ -151,7 +151,7 @@ def test_it_ends_where_its_room_is_needed(monkeypatch):
             (question,) = wait_until(lambda: list(service.waiting.values()))
             wait_until(lambda: question.waiting)
             assert "full" in error(httpx.post(f"{address}{ASK}", json=by_rules, timeout=60), 503)["what"]
-        wait_until(lambda: question.left)
+        wait_until(lambda: question.is_left)
         (answer,) = httpx.post(f"{address}{ASK}", json=by_rules, timeout=60).json()["answers"]
         assert answer["citations"] and "stopped" in str(question.answers.exception())
 

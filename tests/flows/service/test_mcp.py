@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from flows.ask_deployed import answers_of
 from flows.cli.main import main
-from flows.cli.mcp_command import answered
+from flows.cli.mcp_command import answer_here
 from flows.service import mcp_tools
 from flows.service.app import web_app
 from flows.service.mcp_tools import OF_NO_USE, Tools, get_answer
@@ -133,14 +133,14 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
     shutil.copytree(home / "corpora" / "small", home / "corpora" / "another")
 
     async def world():
-        async with Client(Tools(answered, corpus="small")) as client:
+        async with Client(Tools(answer_here, corpus="small")) as client:
             assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["small"]
             for tool, more in (("list_documents", {}), ("ask", {"question": QUESTION}), ("search", {"query": "weight"})):
                 wrong = await said(client, tool, wrong=True, corpus="another", **more)
                 assert "knows corpus 'small' alone" in wrong["what"] and wrong["value"] == "another"
             assert (await said(client, "list_documents", wrong=True, corpus="a" * 9_000))["value"] == "a" * 100
             assert len((await said(client, "list_documents", corpus="small"))["documents"]) == 4
-        async with Client(Tools(answered)) as client:
+        async with Client(Tools(answer_here)) as client:
             assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["another", "small"]
             assert (await said(client, "list_documents", wrong=True))["remedy"] == "take one of another, small"
             assert len((await said(client, "list_documents", corpus="another"))["documents"]) == 4
@@ -192,7 +192,7 @@ def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
         return found, replies
 
     async def world():
-        async with Client(Tools(answered, corpus="small")) as client:
+        async with Client(Tools(answer_here, corpus="small")) as client:
             assert sorted(tool.name for tool in (await client.list_tools()).tools) == READING
             for tool, name, most, arguments in (
                 ("list_documents", "documents", 500, {}),

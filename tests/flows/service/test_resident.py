@@ -14,7 +14,7 @@ import pytest
 
 from deployments.children import descendants
 from flows.service.listening import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
-from flows.service.resident import staying, warmed_up
+from flows.service.resident import keep_running, warm_up
 from storage.errors import RequestError
 from tests.hung_corpus import HungCorpus
 from tests.kept_worlds import give_prefect_data
@@ -122,7 +122,7 @@ def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
     monkeypatch.setattr("flows.service.resident.WARM_UP_SECONDS", 0.2)
 
     async def world():
-        warming = asyncio.create_task(warmed_up())
+        warming = asyncio.create_task(warm_up())
         await asyncio.wait_for(disk.asked(), 20)
         await asyncio.wait_for(warming, 2)
         disk.end()
@@ -149,7 +149,7 @@ def test_what_loses_the_server_is_said_in_words_once_and_tried_again(monkeypatch
 
     async def world():
         with pytest.raises(asyncio.CancelledError):
-            await staying("what makes the pages", work)
+            await keep_running("what makes the pages", work)
 
     asyncio.run(world())
     (line,) = capsys.readouterr().out.splitlines()

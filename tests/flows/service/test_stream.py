@@ -10,7 +10,7 @@ import pytest
 
 from flows.ask_deployed import AwaitedRequest, asked_here
 from flows.service import news
-from flows.service.news import News
+from flows.service.news import LatestEvents
 from tasks.events import DraftGrown, StageReached, emit
 from tasks.models.chat import stream
 from tasks.watching.json_log import logging_to
@@ -110,12 +110,12 @@ def test_who_reads_slowly_gets_the_newest_and_only_of_his_own_question():
 
     async def world():
         mine, another = AwaitedRequest(), AwaitedRequest()
-        news = News(mine)
+        news = LatestEvents(mine)
         for number in range(100):
             copy_context().run(tell, mine, DraftGrown("a", "x" * number))
             copy_context().run(tell, another, DraftGrown("b", "y"))
         copy_context().run(tell, mine, StageReached("a", "putting together"))
-        reading = news.newest()
+        reading = news.follow()
         assert [await anext(reading), await anext(reading)] == [DraftGrown("a", "x" * 99), StageReached("a", "putting together")]
         mine.answers.set_result([])
         assert [event async for event in reading] == []

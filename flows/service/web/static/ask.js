@@ -1,10 +1,10 @@
 "use strict";
-// The form without this script asks, too; with it the page tells how the question goes. What comes is shown as text, never as markup.
+// The form works without this script, too; with it the page shows progress. Replies are shown as text, never as markup.
 const form = document.getElementById("ask"), stop = document.getElementById("stop");
 const stage = document.getElementById("stage"), draft = document.getElementById("draft"), error = document.getElementById("error");
-// Where the address names who asks, a bare path would, too, and nothing may be fetched from such.
+// If the page's address has a user name, so has a bare path, and browsers refuse to fetch it.
 const HERE = location.origin;
-const GONE = { what: "The query service does not answer any more.", remedy: "Start it again, then try again." };
+const GONE = { what: "The query service no longer answers.", remedy: "Start it again, then try again." };
 
 function refuse({ what, remedy }) {
   const [problem, help] = error.children;
@@ -62,7 +62,7 @@ async function ask(event) {
 
 form?.addEventListener("submit", ask);
 
-// Files are sent one after another; each becomes an ingest, whose bar is shown until its documents are there.
+// Files are sent one after another; each becomes an ingest, with a bar until its documents are there.
 const upload = document.getElementById("upload"), choosing = upload.querySelector("form"), list = upload.querySelector(".reading-in");
 const WATCH_MILLISECONDS = 700;
 const later = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
@@ -109,7 +109,7 @@ async function watch(ingest, address, shown, corpus) {
   while (!ingest.error && ["waiting", "at work"].includes(ingest.state)) {
     if (ingest.documents) shown.bar.value = ingest.done / ingest.documents;
     else shown.bar.removeAttribute("value");
-    shown.words.textContent = ingest.state === "waiting" ? "waits for its turn …" : "is read …";
+    shown.words.textContent = ingest.state === "waiting" ? "waiting …" : "reading …";
     await later(WATCH_MILLISECONDS);
     ingest = await asJson(path);
   }
