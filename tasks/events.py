@@ -131,7 +131,7 @@ class DraftGrown:
 
 
 Followed: TypeAlias = StageReached | DraftGrown
-"""For whoever waits for an answer, and for no log."""
+"""Only for the caller who waits for an answer, not for logs."""
 
 OfARun: TypeAlias = RunBegan | RunEnded | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 Logged: TypeAlias = OfARun | QuestionRefused

@@ -101,7 +101,7 @@ workplace: ContextVar[Workplace] = ContextVar("workplace")
 
 @dataclass(slots=True)
 class Chain:
-    """Steps of which each waits for the one before, as Prefect's UI draws it: those of a document, or of a question.
+    """Steps that each wait for the one before, as Prefect's UI draws it: those of a document, or of a question.
 
     `last` are the task runs that the next step waits for; there are none outside a Prefect run.
     """

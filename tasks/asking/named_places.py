@@ -50,10 +50,10 @@ def find_named(
         # "The tables in chapter 2" are those in it, not those of other chapters; the rest of the chapter comes after them.
         on_pages = np.isin(pages, pages[elements])
         strengths, held = np.where(on_pages, strengths, settings.second * strengths), held * on_pages
-        # What is read off a chart may stand in the text around it; who lists charts asks for the charts themselves.
+        # What a chart shows may stand in the text around it; a question that lists charts wants the charts themselves.
         as_nodes = as_nodes * elements if lists else as_nodes
     outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
-    # Who counts or lists elements without a place asks for all pages that hold one.
+    # A question that counts or lists elements without a place wants all pages that hold one.
     element = settings.place if lists and not strengths.any() else settings.modality
     strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
     return NamedRelevance(

@@ -84,7 +84,7 @@ def model_tag(*inputs: Any) -> str:  # noqa: ANN401 - of any step of a question;
 
 
 def owner_of(text: str) -> str:
-    """Return who owns what is kept of a question, however often it is asked."""
+    """Return the owner under which a question's results are kept, however often it is asked."""
     return identify("question", text)
 
 

@@ -28,7 +28,7 @@ from tasks.settings.ask import RelevanceSettings
 KEPT_TEXTS = 20_000
 """A coded text of 80 words takes less than half a kilobyte."""
 KEPT_CHUNKS = 200_000
-"""What so many chunks between spaces were read as takes some 60 MB; then all is forgotten, and the common ones soon come back."""
+"""The readings of this many chunks between spaces take some 60 MB; then all are dropped, and the common ones soon come back."""
 
 
 class ReadTexts:

@@ -67,13 +67,13 @@ L = TypeVar("L", bound=Form)
 
 @cache
 def listing(form: type[L], field: str, count: int) -> type[L]:
-    """Return the form with exactly so many entries in the list of this name, as far as its schema says."""
+    """Return the form whose schema wants exactly `count` entries in the list of this name."""
     bounded: dict[str, Any] = {field: (form.model_fields[field].annotation, items(count, fewest=count))}
     return create_model(form.__name__, __base__=form, **bounded)
 
 
 def entries_per_call(form: type[Form], field: str, most: int) -> int:
-    """Return how many entries, of at most so many, a reply may have that every server allows."""
+    """Return how many entries, `most` at most, fit into a reply that every server allows."""
     return max(1, min(most, REPLY_TOKENS // largest_reply(listing(form, field, 1))))
 
 
@@ -93,10 +93,10 @@ def wrong_description(value: Descriptions | VisualDescriptions | MapNotes, ids: 
 def wrong_ids(given: Sequence[str], asked: Sequence[str]) -> str:
     """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
     if any(name not in asked for name in given):
-        return "an id stands there that is none of the ids that were asked for"
+        return "one of the ids was not asked for"
     if missing := next((name for name in asked if name not in given), None):
         return f"{missing} is missing"
-    return "" if len(given) == len(asked) else "an id stands twice"
+    return "" if len(given) == len(asked) else "an id is given twice"
 
 
 def says_nothing(description: Description | MapNote) -> bool:
@@ -108,7 +108,7 @@ PURPOSE = "analyze"
 SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
 """Their words are their summary."""
 AROUND = 4
-"""So many nodes before and behind a figure are looked at for running text."""
+"""Nodes before and after a figure that are searched for running text."""
 
 D = TypeVar("D", Descriptions, VisualDescriptions, MapNotes)
 

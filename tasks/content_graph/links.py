@@ -190,7 +190,7 @@ def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozense
         return wrong
     for judgement in value.nodes:
         if any(link.to not in shown or link.to == judgement.id for link in judgement.links):
-            return f"{judgement.id} is linked with an id that is none of its candidates"
+            return f"{judgement.id} is linked to an id that is not one of its candidates"
         if judgement.update and not judgement.summary.strip():
             return f"the new summary of {judgement.id} is empty"
     return ""

@@ -75,7 +75,7 @@ class MapCalls:
         return "\n".join(shortened(line, max(1, share)) for line, share in zip(lines, shares, strict=True))
 
     def having(self, replies: Sequence[MapNotes]) -> "MapCalls":
-        """Return the map with the summaries of the replies; an entry of which the model found nothing to say keeps what it had."""
+        """Return the map with the summaries of the replies; an entry that the model found nothing to say about stays as it was."""
         written = {
             note.id: first_words(without_controls(note.summary), self.settings.summary_words)
             for reply in replies

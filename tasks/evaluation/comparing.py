@@ -21,7 +21,7 @@ NOT_SET = "not set"
 class MetricChange:
     """A metric under an arm in two evaluations: means over the questions that both scored.
 
-    `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
+    `low` and `high` hold the mean difference, after less before, with 95 % confidence; `documents` counts those they ask about.
     `beyond_luck`: the interval leaves out zero. `fitted_here`: it goes by weights fitted on the questions' own documents.
     """
 
@@ -55,7 +55,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     """
     if before.benchmark_hash != after.benchmark_hash:
         raise RequestError(
-            f"{_asked(before)} and {_asked(after)} asked other questions",
+            f"{_asked(before)} and {_asked(after)} asked different questions",
             remedy="compare evaluations of the same version of one benchmark",
         )
     names = ["arm", "question_id", "metric"]
@@ -72,7 +72,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
 
 
 def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
-    """Return what else differs: what was asked of which corpus and snapshot by which code, then models and settings by name."""
+    """Return what else differs: arms, corpus, snapshot and code, then models and settings by name."""
     named = ("what", "corpus", "snapshot", "scope", "code")
     heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
     models = _side_by_side({"models": before.models}, {"models": after.models})

@@ -98,7 +98,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
     if not measurable:
-        wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
+        wanted = "an answer or is marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
         raise RequestError(
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}",
@@ -127,7 +127,7 @@ def _require_fittable(plan: EvaluationPlan) -> None:
             f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence "
             f"pages are of {len(documents)} document",
             plan.benchmark.name,
-            f"take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}",
+            f"take questions about at least {FEWEST_DOCUMENTS} documents, better {ENOUGH_DOCUMENTS}",
         )
 
 
@@ -141,7 +141,7 @@ def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestReque
     refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
     if refused:
         raise RequestError(
-            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]})",
+            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read ({refused[0]})",
             plan.benchmark.name,
             "put plain files there",
         )
@@ -158,7 +158,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
     asked = sorted({name for question in plan.questions for name in question.documents})
     found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
     unread = [
-        f"{name} could not be read, what is asked of it counts as not found: {record.state.value}, {record.reason}"
+        f"{name} could not be read, questions about it count as not found: {record.state.value}, {record.reason}"
         for name, record in found.items()
         if record.state is not DocumentState.READY
     ]
@@ -180,7 +180,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
         ),
         *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
         *unread,
-        *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
+        *([f"{len(beyond)} evidence pages are not in their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
     )
 
 
@@ -197,7 +197,7 @@ def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
         what=plan.request.what,
         name=plan.benchmark.name,
     )
-    return (f"variant {count} of this benchmark measured here: so many settings and versions of the code were tried on it",)
+    return (f"variant {count} of this benchmark measured here: {count} combinations of settings and code were tried on it",)
 
 
 def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
@@ -217,9 +217,9 @@ def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
     other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:
         raise RequestError(
-            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated",
+            f"{len(other)} documents of corpus {request.corpus!r} were removed or read differently during the evaluation",
             request.corpus,
-            "evaluate again when nothing writes to it, or name another --corpus",
+            "evaluate again while nothing writes to it, or name another --corpus",
         )
 
 
@@ -251,7 +251,7 @@ def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:
-    """Return at most so many, at even distances: the first ones would all be of one document."""
+    """Return at most `limit` questions, at even distances: the first ones would all be about one document."""
     if limit is None or len(questions) <= limit:
         return tuple(questions)
     return tuple(questions[place * len(questions) // limit] for place in range(limit))

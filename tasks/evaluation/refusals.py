@@ -55,7 +55,7 @@ def fitted_refusal(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, A
 
 
 def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return scores out of fold, refused where so many of the unanswerable are, and at the fitted threshold; why an arm has none.
+    """Return scores out of fold, at fixed shares of refused unanswerable ones and at the fitted threshold; why an arm has none.
 
     Where a model read there is nothing to fit.
     """

@@ -18,7 +18,7 @@ DIFFERENCE, FITTED_HERE = difference_of(""), ", fitted on these documents"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a metric is written: its value times `factor`, with so many decimals; `name` is empty where the metric names its unit."""
+    """How a metric is written: its value times `factor`, with `decimals`; `name` is empty where the metric names its unit."""
 
     factor: float
     decimals: int

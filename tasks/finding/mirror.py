@@ -23,7 +23,7 @@ from tasks.progress import StoppedError, stop_requested
 POLL_SECONDS = 0.1
 FETCHED_AT_ONCE = 8
 """A store answers in some 30 ms; more at once gains little on one machine's line."""
-LATER = "it changed while it was fetched; the next ingest reads it"
+LATER = "it changed while it was being fetched; the next ingest reads it"
 
 
 Announce = Callable[[str, int, int], None]

@@ -21,8 +21,8 @@ from tasks.progress import StoppedError, is_broken_off, stop_requested
 from tasks.step import workplace
 
 NOTES_SHOWN = 20
-REREADING_FAILED = "the reading with new settings failed, the one before is kept: "
-LACKING_FAILED = "the reading of what it lacks failed: "
+REREADING_FAILED = "reading it with the new settings failed, the earlier reading is kept:  "
+LACKING_FAILED = "reading its missing parts failed:  "
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class IngestRequest(BaseModel):
     include: tuple[str, ...] = Field((), description="globs; only files that match are read")
     exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")
     password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
-        None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
+        None, description="a file of passwords, one per line: NAME, a tab, PASSWORD"
     )
     preset: Preset = "default"
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
@@ -65,12 +65,12 @@ STAGES = ("analyze", "embed", "evolve")
 
 
 class EvolveRequest(BaseModel):
-    """Of which documents of a corpus to make the graph anew, and how. Prefect's UI shows it as a form."""
+    """Which documents of a corpus get a new graph, and how. Prefect's UI shows it as a form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     corpus: str = Field("default", description="the corpus whose documents are made anew")
-    paths: tuple[Source, ...] = Field((), description="only documents whose file was read from here; all, where none is named")
+    paths: tuple[Source, ...] = Field((), description="only documents whose files were read from here; all by default")
     preset: Preset = "default"
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
 

@@ -78,7 +78,7 @@ def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share
         first = next(iter(errors.values()))
         raise TooFewRepliesError(
             f"{len(errors)} of {asked} {what} got no usable reply from the model, the first: {first}; "
-            "what came is kept, the next ingest asks for the rest"
+            "the other replies are kept, the next ingest asks again"
         )
 
 
@@ -109,7 +109,7 @@ def _note(outcomes: Counter[str], what: str, thing: str) -> str:
 def parse(work: DocumentWork, tools: keys.IngestTools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process; raise NotKeptError where no file is to be read."""
     if not work.path:
-        raise NotKeptError("what was read of it is not kept for these settings; ingest its file with them")
+        raise NotKeptError("no reading of it with these settings is kept; ingest its file with them")
     return parse_file(
         path=Path(work.path),
         document_id=work.document_id,

@@ -36,7 +36,7 @@ DEFAULTS: Mapping[RunKind, type[Settings]] = {
 class RunHistory:
     """A run as far as its entries go; `damage` is None where all of it could be read.
 
-    An ingest has `planned` to read so many documents.
+    `planned` is how many documents an ingest set out to read.
     """
 
     head: RunHead

@@ -42,7 +42,7 @@ def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     """Return what has this id, or begins with these digits (a run's 6 or more, else 8 or more), or the document of this file name.
 
     The files of the runs are looked through only where no published document and no run is meant.
-    Raise UnknownError, or AmbiguousError, either of which lists what there is.
+    Raise UnknownError, or AmbiguousError, which list what there is.
     """
     meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
     found = {(each.kind, each.id): each for each in meant}

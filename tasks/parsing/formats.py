@@ -122,7 +122,7 @@ def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
 
 
 def type_of_head(head: bytes, *, name: str) -> str:
-    """Return the media type of a file that begins with these HEAD_BYTES, "" for a container, of which only the whole file tells.
+    """Return the media type of a file that begins with these HEAD_BYTES, "" for a container: that takes the whole file.
 
     Raises ParseError as `detect` does.
     """
@@ -180,7 +180,7 @@ def _archive_type(stream: BinaryIO, *, limits: LimitSettings) -> str:
         (each.media_type for each in FORMATS if each.container is Container.ZIP and not names.isdisjoint(each.inside)), None
     )
     if found is None:
-        raise ParseError(DocumentState.FAILED, "it is a ZIP archive and no document; unpack it and ingest what is in it")
+        raise ParseError(DocumentState.FAILED, "it is a ZIP archive, not a document; unpack it and ingest what is in it")
     return found
 
 

@@ -102,7 +102,7 @@ class Reading:
 
 
 def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
-    """Return so many bytes at most of a regular file that a child left; None for a link, a pipe, and where there is nothing.
+    """Return at most `most_bytes` of a regular file that a child left; None for a link, a pipe, or nothing.
 
     A child that was taken over could have left anything under any name.
     """

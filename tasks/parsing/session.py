@@ -43,7 +43,7 @@ class Session:
     def run(
         self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
     ) -> tuple[Ending, Path]:
-        """Have a child do the work under the limits for so many pages; return how it ended, and its folder.
+        """Let a child do the work under the limits for this number of pages; return how it ended, and its folder.
 
         Raises OSError where the disk is full: that is not the document's fault, and no fallback helps.
         """

@@ -123,7 +123,7 @@ class ForkServer:
 
 
 class Children:
-    """Lends fork servers to threads, so many at once as each caller allows."""
+    """Lends fork servers to threads, as many at once as each caller allows."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

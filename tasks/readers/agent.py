@@ -20,7 +20,7 @@ from tasks.readers.pages import Pages, equal_paths
 from tasks.routing.way import ChosenPath, Way, places_of
 
 ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]
-"""Arcs between parts of one thing: who keeps one part keeps the other, whatever stands there."""
+"""Arcs between parts of one thing: keeping one part keeps the other."""
 NARROWED_BY = ("caption", "section", "text")
 
 
@@ -189,7 +189,7 @@ def traced(
     needs: Sequence[int] = (),
     said: str = "",
 ) -> Way:
-    """Return the way with a step that found so many nodes, where of a `total` they are told as a part of it, or what it `said`."""
+    """Return the way with a step that found these nodes, out of `total` where given; `said` replaces the words for them."""
     places = places_of(graph, nodes, context.names)
     of_all = "" if total is None else f" of {total:,}"
     found = f"{counted(len(nodes), 'passage')}{of_all} on {counted(len(places), 'page')}"

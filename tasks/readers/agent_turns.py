@@ -28,7 +28,7 @@ IDS_ALONE = re.compile(r"(?:n\d+|\W)*")
 SHORT_TURNS = 3
 """Of a small model: it only says what else to search for."""
 REPEATED, WITHOUT_NEWS, LOST = 3, 3, 2
-"""So many equal looks, looks in a row that show nothing new, and replies in a row that are of no use end it."""
+"""This many equal looks, looks in a row that show nothing new, or unusable replies in a row end it."""
 OUTLINE_LINES, SHOWN_IN_FULL = 60, 4
 """Titles of the outline that are shown; looks, the last ones, that are shown with all they found, those before by their ids."""
 
@@ -46,7 +46,7 @@ class Look:
 class Turns:
     """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over.
 
-    Of the turns `taken` so many were `heard`; `lost` replies in a row were of no use. `overview` tells what can be asked of.
+    `heard` of the turns `taken` had a usable reply; the last `lost` in a row had none. `overview` lists what can be asked about.
     """
 
     overview: Piece
@@ -122,10 +122,10 @@ def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, tur
     """Have the model keep, drop and choose its next look, and take that: one step a turn, so that a run can be read."""
     most = SHORT_TURNS if context.reader.short else context.settings.agent.steps
     turn, taken = _asked(question, turns, context), turns.taken + 1
-    last = "as many turns as may be" if taken == most else ""
+    last = "the limit of turns" if taken == most else ""
     if turn is None:
         lost = turns.lost + 1
-        return replace(turns, taken=taken, lost=lost, ended="replies that are of no use" if lost == LOST else last)
+        return replace(turns, taken=taken, lost=lost, ended="unusable replies" if lost == LOST else last)
     dropped = set(turns.nodes_of(turn.drop))
     kept = tuple(node for node in dict.fromkeys((*turns.kept, *turns.nodes_of(turn.keep))) if node not in dropped)
     turns = replace(turns, kept=kept, taken=taken, heard=turns.heard + 1, lost=0)
@@ -159,8 +159,8 @@ def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
     if unknown := [name for name in named if name not in known]:
         return f"{', '.join(unknown[:3])} was not shown; name ids that were"
     if turn.tool == "search" and not model_words(turn.words):
-        return "a search has words"
-    return "" if turn.tool != "query" or turn.where else "a query has at least one condition in where"
+        return "a search needs words"
+    return "" if turn.tool != "query" or turn.where else "a query needs at least one condition in where"
 
 
 def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:

@@ -33,7 +33,7 @@ MODEL_DPI = 108
 
 
 class NoPictureError(LookupError):
-    """A page, or an element, of which no picture can be had; the message says why, in words for whoever reads."""
+    """A page or an element without a picture; the message tells the user why."""
 
 
 def page_images(keys: Sequence[PageKey], snapshot: Snapshot, *, until: float | None = None) -> dict[PageKey, bytes]:
@@ -64,7 +64,7 @@ def _shown(texts: Sequence[PathText]) -> Mapping[str, str]:
 def show_pages(
     _question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Have the first pages of each path shown whole, at most so many; of those paths alone that are `of_figures` and tables."""
+    """Show the first pages of each path whole, at most `most`; with `of_figures`, only of paths of figures and tables."""
 
     def wanted(text: PathText) -> list[PageKey]:
         if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
@@ -78,7 +78,7 @@ def show_pages(
 async def with_pages(
     question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Have a model that sees, and is still asked, shown whole pages, too."""
+    """Show whole pages, too, to a model that sees and is still asked."""
     if not context.reader.sees or call_book.get().over:
         return texts
     return await show_pages.submit(question, texts, context, most=most, of_figures=of_figures)

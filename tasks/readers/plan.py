@@ -258,7 +258,7 @@ def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], cont
 
 
 def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tuple[list[str], str]]:
-    """Yield for each step of which no quote holds enough the words that are lacking, and a question for them and its names.
+    """For each step without a sufficient quote, yield the words that are missing, and a question for them and its names.
 
     What stands nowhere in what is asked is not looked for.
     """

@@ -16,7 +16,7 @@ from tasks.asking.records import NodeScores, Question
 from tasks.readers.pages import Pages
 
 BEST_NODES = 3
-"""A section is as good as its best nodes, so many: one that fits may stand anywhere, three are what the section is about."""
+"""A section is as good as this many of its best nodes: one that fits may stand anywhere, three are what the section is about."""
 SECTIONS, PAGES_EACH = 2, 2
 """Sections that are taken by their nodes, and pages of each section: four pages, as many as of each other path."""
 

@@ -142,7 +142,7 @@ def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, co
 
 
 def page_piece(document: str, number: int, texts: Iterable[str]) -> Piece:
-    """Return a page as who rates it is shown it: the document's name, and what is read in order."""
+    """Return a page as its rater sees it: the document's name, and its text in reading order."""
     return Piece(f"page {number}", cut("\n".join((document, *texts)), PAGE_CHARACTERS))
 
 

@@ -147,7 +147,7 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def _first_words(text: str, most: int) -> str:
-    """Return at most so many words, but a row whole, so that it can be found."""
+    """Return at most `most` words, but a whole row, so that it can be found."""
     words = text.split()
     return text if len(words) <= most or " | " in text else " ".join(words[:most])
 

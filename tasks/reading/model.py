@@ -264,7 +264,7 @@ class ModelReader:
         if not (settings.unproven and book.unproven):
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")
             return quoted
-        book.notes.append("no quote proves the answer of the model, which is shown because ask.reading.unproven is set")
+        book.notes.append("no quote proves the model's answer; it is shown because ask.reading.unproven is set")
         return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:

@@ -42,7 +42,7 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
 
 
 def _key_passages(reading: PathReading, most: int) -> list[Passage]:
-    """Return what the reader cites, then the worthiest of the path, so many in all; whatever is cited is shown."""
+    """Return what the reader cites, then the worthiest of the path, up to the limit; all that is cited is shown."""
     path = path_of(reading)
     cited = {quote.node.id: quote.node for quote in reading.quotes}
     others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
@@ -140,7 +140,7 @@ def _most_given(question: Question, readings: Sequence[PathReading], why: str, c
         return nothing_found(question, readings, f"no path answers by itself, and {why}")
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
-    notes = (f"of the paths' answers the one that most of them give stands here: {why}",)
+    notes = (f"this is the answer that most paths give: {why}",)
     return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 

@@ -88,7 +88,7 @@ class ModelContext:
         return replies
 
     def room(self, prompt_name: str, form: type[BaseModel], characters: int, *, question: str, pictures: int = 0) -> int:
-        """Return how many characters of documents fit with so many pictures and the reply, at most as many as are allowed."""
+        """Return how many characters of documents fit beside these pictures and the reply, within the allowed number."""
         left = self._left(prompt_name, form, question)
         if left is None:
             return characters
@@ -126,4 +126,4 @@ def _failures(calls: Sequence[ChatCall[T]], replies: Sequence[T | ChatError]) ->
             items[str(reply).removeprefix(f"{call.item}: ")].append(call.item)
     for reason, failed in items.items():
         more = f" and {len(failed) - FAILURES_NAMED} more" if len(failed) > FAILURES_NAMED else ""
-        yield f"the model did not help with {', '.join(failed[:FAILURES_NAMED])}{more}: {reason}"
+        yield f"the model failed on {', '.join(failed[:FAILURES_NAMED])}{more}: {reason}"

@@ -17,7 +17,7 @@ from tasks.asking.weights import RefusalWeights, shipped_weights
 from tasks.reading.paths import is_narrowed, present_anchors, titled_anchors
 
 BEST_PAGES = 5
-"""So many are looked at for one that holds all names of the question."""
+"""The best pages that are searched for one that holds all names of the question."""
 
 
 def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Refusal:

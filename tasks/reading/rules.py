@@ -210,7 +210,7 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
 
 def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthesis:
     """Return that nothing was found: nothing speaks of the question, or it is refused for it is probably not answered."""
-    reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of what is asked"
+    reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of the question"
     if refusal is not None:
         doubt = f"probability that they do not: {refusal.probability:.2f}"
         reason = f"{f'{reason}, and ' if unnamed else ''}it is doubtful that the documents answer the question ({doubt})"
@@ -218,7 +218,7 @@ def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthes
 
 
 def silent_about(unnamed: Sequence[str]) -> str:
-    return f"the documents say nothing of {listed(unnamed)}"
+    return f"the documents say nothing about {listed(unnamed)}"
 
 
 def listed(words: Sequence[str]) -> str:

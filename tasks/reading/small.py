@@ -28,7 +28,7 @@ from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
 
-SLOW = "the model is too slow, at the moment, to be asked in full"
+SLOW = "the model is too slow at the moment to be asked in full"
 """A note, with which no answer is kept: it may be faster by the next question."""
 DENIALS = frozenset(["no", "not", "never", "neither", "nor", "without", "cannot"])
 UNTELLING = STOP_WORDS - {"one", "two", "three"}

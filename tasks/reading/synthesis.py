@@ -19,7 +19,7 @@ from tasks.reading.rules import lost_names, not_found
 from tasks.routing.sizes import Sized
 from tasks.routing.way import ChosenPath, Way, places_of
 
-NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
+NO_WORD_SAID = "no word of the question occurs in the documents; ask in the documents' language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
         synthesis = not_found(lost_names(question, best.readings), refusal)
     synthesis = in_the_wrong_language(synthesis, question, scores)
-    missing = tuple(f"nothing in what was asked is called {name}" for name in scores.unknown)
+    missing = tuple(f"nothing in these documents is called {name}" for name in scores.unknown)
     sized, refused = best.sized, refusal is not None and refusal.refuses
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,

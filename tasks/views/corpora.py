@@ -41,8 +41,8 @@ class CorpusView(BaseModel):
     documents: list[DocumentView]
     skipped: list[SkippedFile] = Field(description="by the ingest that shows this")
     totals: Counts
-    killed: list[OpenRun] = Field(description="runs that were killed, which no other took over yet, the oldest first")
-    at_work: list[OpenRun] = Field(description="runs that make documents now, the oldest first")
+    killed: list[OpenRun] = Field(description="killed runs that no other has taken over yet, the oldest first")
+    at_work: list[OpenRun] = Field(description="runs that are writing documents now, the oldest first")
     pulled_from: str
 
 

@@ -55,7 +55,7 @@ class ComparisonView:
 class Table(NamedTuple):
     """Figures in words: the first column names what a row is about, the others hold numbers.
 
-    They are of so many `questions`: "611", "1 to 2,000"; `metric` is that of a table of one metric by groups.
+    `questions` is how many they rest on: "611", "1 to 2,000"; `metric` is that of a table of one metric by groups.
     """
 
     kind: str
@@ -76,7 +76,7 @@ def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
 
 
 def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (), *, width: int | None = None) -> dict[str, Any]:
-    """Return what the templates draw; where a terminal of so many signs has no room for intervals, marks stand in their place."""
+    """Return what the templates draw; where the terminal is too narrow for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
     missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])

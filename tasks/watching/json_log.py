@@ -67,7 +67,7 @@ def level_of(line: Line) -> int:
 
 
 def words_of(line: Line) -> str:
-    """Return the line in a few words: what, of which document, and how it went."""
+    """Return the line in a few words: what happened, to which document, and how it went."""
     subject = line.get("name") or line.get("flow") or line.get("reader") or line.get("step") or ""
     left_out = {"event", "run", "document", "answer", "name", "flow", "reader"}
     others = ", ".join(f"{name} {value}" for name, value in line.items() if name not in left_out)

@@ -66,7 +66,7 @@ def own_question(row: Row, _kind: str) -> BenchmarkQuestion:
     else:
         holder = several[0]
         if len(several) > 1 and row.items("evidence_pages"):
-            raise row.wrong("evidence_pages", "does not tell whose pages they are; name that document in 'document' too")
+            raise row.wrong("evidence_pages", "does not say which document the pages are in; name it in 'document', too")
     documents = tuple(dict.fromkeys((*several, holder)))
     asked = BenchmarkQuestion(
         id=row.text("id"), text=row.text("question"), documents=documents, document_type=row.optional_text("document_type")

@@ -97,7 +97,7 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
     except OSError as error:
-        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}", str(folder), "check its rights") from error
+        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}", str(folder), "check its permissions") from error
 
 
 def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
@@ -105,7 +105,7 @@ def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
     known = ", or ".join(form.layout for form in FORMATS)
     doubtful = "".join(f", {doubt}" for doubt in doubts[:ENTRIES_LISTED])
     there = _listed(names, ENTRIES_LISTED) or "nothing"
-    return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there}{doubtful}", str(path), f"name {known}")
+    return BenchmarkError(f"{str(path)!r} is not a known benchmark: there is {there}{doubtful}", str(path), f"name {known}")
 
 
 def _listed(names: Sequence[str], most: int) -> str:

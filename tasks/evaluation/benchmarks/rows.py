@@ -53,7 +53,7 @@ class Row:
         """Return a cell that must be there and not be empty; numbers (of years, of questions) are text too."""
         self.need(column)
         if not (text := self.optional_text(column)):
-            raise self.wrong(column, "is empty; fill it or take the row out")
+            raise self.wrong(column, "is empty; fill it or remove the row")
         return text
 
     def optional_text(self, column: str) -> str:
@@ -68,7 +68,7 @@ class Row:
         value = self.value(column)
         if isinstance(value, str) and value.startswith(("[", "(")):
             if (items := python_list(value)) is None:
-                raise self.wrong(column, f"holds {shortened(value)}, which is no list; close its quotes and brackets")
+                raise self.wrong(column, f"holds {shortened(value)}, which is not a list; close its quotes and brackets")
             return items
         if isinstance(value, list):
             return tuple(value)
@@ -78,7 +78,7 @@ class Row:
         items = self.items(column)
         for item in items:
             if not isinstance(item, str) or not item.strip():
-                raise self.wrong(column, f"holds {shortened(item)}, which is no name; write names in quotes")
+                raise self.wrong(column, f"holds {shortened(item)}, which is not a name; write names in quotes")
         return tuple(dict.fromkeys(str(item) for item in items))
 
     def pages(self, column: str, *, first: int) -> tuple[int, ...]:
@@ -94,7 +94,7 @@ class Row:
         except (ValueError, OverflowError):
             number = math.nan
         if not number.is_integer():
-            raise self.wrong(column, f"holds the page {shortened(item)}, which is no number; write pages as [3, 4]")
+            raise self.wrong(column, f"holds the page {shortened(item)}, which is not a number; write pages as [3, 4]")
         return int(number)
 
 
@@ -133,7 +133,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}", str(file), "check its rights") from error
+        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}", str(file), "check its permissions") from error
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{str(file)!r} is not UTF-8 at byte {error.start:,}", str(file), "save it as UTF-8") from error
     if file.suffix.lower() == ".csv":
@@ -141,7 +141,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     else:
         rows = tuple(_array_rows(file, text) if text.lstrip().startswith("[") else _line_rows(file, text))
     if not rows:
-        raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs one at least")
+        raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs at least one")
     return rows
 
 
@@ -180,13 +180,13 @@ def _parsed(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{place} is no JSON: {_reason(error)}", remedy="mend it or take it out") from error
+        raise BenchmarkError(f"{place} is not JSON: {_reason(error)}", remedy="fix it or remove it") from error
     return parsed
 
 
 def _object_row(place: str, number: int, value: object) -> Row:
     if not isinstance(value, dict):
-        raise BenchmarkError(f"{place} is no JSON object", remedy='write a question as {"question": ...}')
+        raise BenchmarkError(f"{place} is not a JSON object", remedy='write a question as {"question": ...}')
     return Row(place, number, value)
 
 

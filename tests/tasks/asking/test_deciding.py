@@ -176,7 +176,7 @@ def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
         (["corpus", "weights", 0], float("inf"), "is damaged: corpus.weights.0 'inf'"),
         (["document", "weights"], [0.5], "is damaged: document.weights"),
         (["document", "prices", "5"], 1.5, "is damaged: document.prices.5 '1.5'"),
-        (["document", "prices"], {"5": 0.1}, "a price is needed for each of 3, 5, 8 pages"),
+        (["document", "prices"], {"5": 0.1}, "give a price for each of 3, 5, 8 pages"),
         (["fitted", "reader"], "plan", "is damaged: fitted.reader 'plan': input should be 'flow'"),
         (["fitted", "documents"], 0, "is damaged: fitted.documents '0'"),
         (["more"], 1, "is damaged: more '1': extra inputs are not permitted"),
@@ -195,7 +195,7 @@ def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, ke
     [
         *((text, "is damaged: invalid json") for text in ("", "{", "\xff", "[" * 100_000)),
         ("[1]", "is damaged: input should be an object"),
-        (" " * 1_000_001, "is none: no plain file of at most 1,000,000 bytes"),
+        (" " * 1_000_001, "is not a plain file of at most 1,000,000 bytes"),
         (None, "cannot be read: No such file"),
     ],
     ids=range(7),

@@ -248,9 +248,9 @@ def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
     [
         ([note()], ""),
         ([note(links=["n2"], update=True, summary="New.")], ""),
-        ([note("n7")], "an id stands there that is none of the ids"),
-        ([note(links=["n9"])], "n1 is linked with an id that is none of its candidates"),
-        ([note(links=["n1"])], "n1 is linked with an id that is none of its candidates"),
+        ([note("n7")], "one of the ids was not asked for"),
+        ([note(links=["n9"])], "n1 is linked to an id that is not one of its candidates"),
+        ([note(links=["n1"])], "n1 is linked to an id that is not one of its candidates"),
         ([note(update=True)], "the new summary of n1 is empty"),
         ([], "n1 is missing"),
     ],

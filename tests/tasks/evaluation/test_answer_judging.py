@@ -133,7 +133,7 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
         judged = judge_answers([*ANSWERED, ANSWERED[1]], judge)
     assert [each.by for each in judged] == ["scripted", *["rules"] * 6]
     assert (judged[1].correct, judged[1].kind) == (True, MatchKind.EXACT)
-    assert "judged by rules, because the model did not help with answer 2, of flow to question 'two'" in judged[1].reason
+    assert "judged by rules, because the model failed on answer 2, of flow to question 'two'" in judged[1].reason
     assert judged[1].calls == 1 and judged[6].calls == 0 and judged[6].reason == judged[1].reason
 
 

@@ -71,7 +71,7 @@ def test_only_arms_of_the_same_name_are_compared_in_the_order_of_the_later_evalu
 
 def test_other_questions_cannot_be_compared():
     before, after = (many(name, "flow", [1.0], ["a.pdf"], benchmark_hash=name[0] * 64) for name in ("before", "after"))
-    with pytest.raises(RequestError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked other questions"):
+    with pytest.raises(RequestError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked different questions"):
         compare(before, after)
 
 

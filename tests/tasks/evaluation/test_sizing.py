@@ -70,7 +70,7 @@ def test_no_question_is_weighed_by_a_fit_that_saw_its_document():
 
 
 def test_nothing_is_weighed_out_of_fold_of_one_document():
-    with pytest.raises(FitError, match="all 2 questions are of one document, 'a'"):
+    with pytest.raises(FitError, match="all 2 questions are about one document, 'a'"):
         weigh_out_of_fold([example("a", [0]), example("a", [1])])
 
 
@@ -153,7 +153,7 @@ def test_no_sets_are_scored_under_the_paper_and_where_nothing_can_be_fitted_a_no
     alone = plan_by_hand(*MANY[::11], readers=("flow",))
     scored, figures, notes = scored_sizes(alone, found_for("flow"), None)
     assert scored.is_empty() and figures == ()
-    assert "no sets by probability for flow: all 3 questions are of one document, '0.pdf'" in notes[0]
+    assert "no sets by probability for flow: all 3 questions are about one document, '0.pdf'" in notes[0]
     unread = Results({"flow": {one.id: answered(one) for one in MANY}})
     assert scored_sizes(plan_by_hand(*MANY, readers=("flow",)), unread, None)[2] == (
         "no sets by probability for flow: no question has a ranked page",

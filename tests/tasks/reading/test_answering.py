@@ -101,7 +101,7 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
 @pytest.mark.parametrize(
     ("book", "note"),
     [
-        ({"notes": ["the model did not help with path 2 of 3"] * 2}, "the model did not help with path 2 of 3"),
+        ({"notes": ["the model failed on path 2 of 3"] * 2}, "the model failed on path 2 of 3"),
         ({"left_out": 2}, "2 citations of the model named nothing"),
         ({"left_out": 1}, "1 citation of the model named nothing"),
         ({"unchecked": {("a1", "blue")}}, "1 quote is read from a picture and could not be checked"),

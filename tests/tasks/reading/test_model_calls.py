@@ -78,7 +78,7 @@ def test_a_call_that_fails_is_noted_by_its_name_and_stands_in_its_place(context)
         calls = [context.call("keywords", f"word {n}", Keywords, question=n) for n in ("one", "two")]
         value, error = context.ask(calls)
     assert isinstance(value, Keywords) and isinstance(error, ChatError)
-    assert book.notes == [f"the model did not help with {error}"] and "word two" in book.notes[0]
+    assert book.notes == [f"the model failed on {error}"] and "word two" in book.notes[0]
 
 
 @pytest.mark.parametrize(
