@@ -144,7 +144,7 @@ _listeners: list[Listener] = []
 
 
 @contextmanager
-def subscribed(listener: Listener) -> Iterator[None]:
+def subscribe(listener: Listener) -> Iterator[None]:
     """Call the listener with every event of this process while the block runs, from many threads."""
     _listeners.append(listener)
     try:

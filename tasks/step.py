@@ -116,7 +116,7 @@ turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
 
 
 @contextmanager
-def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
+def chain_steps(after: Iterable[UUID] = ()) -> Iterator[Chain]:
     """Chain the steps inside the block, the first of them to these task runs; give the chain, whose end others may wait for."""
     own = Chain(tuple(after))
     token = chain.set(own)
@@ -167,7 +167,7 @@ class Step(Generic[P, R]):
     def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, clock = workplace.get(), time.monotonic()
-        names = self.remembered(key, place.memo) if self.codec and place.remembers else None
+        names = self.find_artifacts(key, place.memo) if self.codec and place.remembers else None
         if not (self.codec and names):
             return None
         with place.memo.sparing():
@@ -176,7 +176,7 @@ class Step(Generic[P, R]):
             return result
         return None
 
-    def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
+    def find_artifacts(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
         """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
         return memo.lookup(key.remembered_for, self.name, self.identity(key))
 

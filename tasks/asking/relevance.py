@@ -38,7 +38,7 @@ class ReadTexts:
         self._forget()
         self._lock = threading.Lock()
 
-    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> counting.CodedTexts:
+    def code_nodes(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> counting.CodedTexts:
         """Return the texts of the nodes coded; `kind` tells one text of a node from another."""
         with self._lock:
             if len(self._vocabulary) > KEPT_CHUNKS:
@@ -51,7 +51,7 @@ class ReadTexts:
                 self._texts.popitem(last=False)
             return counting.CodedTexts.of([known[name] for name in ids], self._vocabulary)
 
-    def coded_once(self, texts: Sequence[str]) -> counting.CodedTexts:
+    def code_once(self, texts: Sequence[str]) -> counting.CodedTexts:
         with self._lock:
             return counting.CodedTexts.of(counting.code_texts(texts, self._vocabulary), self._vocabulary)
 
@@ -106,7 +106,7 @@ def _sampled(context: AskContext, size: int) -> counting.CodedTexts:
     def column(name: str) -> Sequence[Any]:
         return scope_sample(context.snapshot.view, context.scope, size, column=name)
 
-    return read_texts(context.snapshot).coded_once(texts_seen(context.settings.relevance, column))
+    return read_texts(context.snapshot).code_once(texts_seen(context.settings.relevance, column))
 
 
 def texts_seen(settings: RelevanceSettings, column: Callable[[str], Sequence[Any]]) -> Sequence[str]:
@@ -127,7 +127,7 @@ class Counted:
 def weigh_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Return how relevant each candidate is, 0..1, as all of its scores; what is named comes before what the question resembles."""
     settings, stems = context.settings.relevance, question.terms.stems
-    texts = read_texts(context.snapshot).coded(
+    texts = read_texts(context.snapshot).code_nodes(
         settings.text, graph.ids, texts_seen(settings, lambda name: graph.columns[name].tolist())
     )
     nodes = count_asked(question, texts)
@@ -170,7 +170,7 @@ def count_asked(question: Question, texts: counting.CodedTexts) -> Counted:
 def present_stems(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
     """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
     if context.settings.relevance.text != "content":
-        content = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        content = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
         counted = count_asked(question, content)
     stems = question.terms.stems
     return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())

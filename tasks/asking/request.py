@@ -26,7 +26,7 @@ JOINERS = "\u200c\u200d"
 
 
 QUESTION_BOUNDS: dict[str, Any] = {"minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"\S"}
-"""For descriptions in JSON; what is wrong with a question `checked_questions` says in better words."""
+"""For descriptions in JSON; what is wrong with a question `check_questions` says in better words."""
 QuestionText = Annotated[str, Field(json_schema_extra=QUESTION_BOUNDS)]
 
 
@@ -78,7 +78,7 @@ def require_no_files(settings: AskSettings) -> None:
             )
 
 
-def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
+def check_questions(questions: Sequence[str]) -> tuple[str, ...]:
     """Return the questions, cleaned; raise QuestionError for one that is empty or too long."""
     cleaned = tuple(clean(question) for question in questions)
     for question in cleaned:
@@ -112,7 +112,7 @@ def read_batch(source: str) -> tuple[str, ...]:
     for number, line in enumerate(_lines_of(source), 1):
         if line.strip() and not line.lstrip().startswith(COMMENT):
             try:
-                questions += checked_questions([question_of_line(line)])
+                questions += check_questions([question_of_line(line)])
             except QuestionError as error:
                 raise QuestionError(f"line {number} of {source!r}: {error.what}", source, error.remedy) from error
     if not questions:

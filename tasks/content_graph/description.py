@@ -216,7 +216,7 @@ def _call(
     group: Sequence[int], asking: Describing, prompt: str, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
 ) -> ChatCall[D]:
     words, keywords = str(asking.settings.summary_words), str(asking.settings.model.keywords)
-    call = listed_call(asking.document_id, named(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
+    call = listed_call(asking.document_id, name_places(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
     return replace(call, images=images)
 
 
@@ -257,7 +257,7 @@ def _around(place: int, nodes: Sequence[Node]) -> tuple[str, str]:
     return first(nodes[max(0, place - AROUND) : place][::-1]), first(nodes[place + 1 : place + 1 + AROUND])
 
 
-def named(group: Sequence[int], name: str, thing: str = "node") -> str:
+def name_places(group: Sequence[int], name: str, thing: str = "node") -> str:
     """Return how an error names some nodes, or other things, of a document."""
     several = f"{len(group)} {thing}s of {name}, from {group[0]} to {group[-1]}"
     return several if len(group) > 1 else f"{thing} {group[0]} of {name}"

@@ -12,7 +12,7 @@ from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.asking import ask_in_groups, uses_short_forms
-from tasks.content_graph.description import MapNotes, listed_call, named, says_nothing
+from tasks.content_graph.description import MapNotes, listed_call, name_places, says_nothing
 from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -63,7 +63,7 @@ class MapCalls:
     def call(self, group: Sequence[int]) -> ChatCall[MapNotes]:
         """Return the call about some pages, or some sections."""
         entries, kind = [self.entries[place] for place in group], KINDS[self.entries[group[0]].id[0]]
-        item, words = named([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
+        item, words = name_places([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
         pieces = [Piece(entry.id, self._shown(entry)) for entry in entries]
         return listed_call(self.document_id, item, f"{kind}_notes", pieces, MapNotes, purpose="map", words=words)
 

@@ -55,7 +55,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     """
     if before.benchmark_hash != after.benchmark_hash:
         raise RequestError(
-            f"{_asked(before)} and {_asked(after)} asked different questions",
+            f"{_describe_benchmark(before)} and {_describe_benchmark(after)} asked different questions",
             remedy="compare evaluations of the same version of one benchmark",
         )
     names = ["arm", "question_id", "metric"]
@@ -71,7 +71,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     return changes
 
 
-def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
+def list_differences(before: Evaluation, after: Evaluation) -> list[Difference]:
     """Return what else differs: arms, corpus, snapshot and code, then models and settings by name."""
     named = ("what", "corpus", "snapshot", "scope", "code")
     heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
@@ -95,7 +95,7 @@ def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> 
     return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
 
 
-def _asked(evaluation: Evaluation) -> str:
+def _describe_benchmark(evaluation: Evaluation) -> str:
     return f"{evaluation.run_id[:12]!r} (benchmark {evaluation.benchmark!r}, {evaluation.benchmark_hash[:12]!r})"
 
 

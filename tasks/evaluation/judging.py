@@ -75,7 +75,7 @@ def judge_server(model: str) -> Endpoint:
 
 
 @contextmanager
-def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
+def open_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
     """Give the model that judges, at temperature 0, None where rules do; its replies about a corpus are removed with the corpus.
 
     Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.

@@ -15,7 +15,7 @@ from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
 from tasks.asking.deciding import fitting_identity
-from tasks.asking.request import QuestionError, checked_questions
+from tasks.asking.request import QuestionError, check_questions
 from tasks.evaluation.arms import Arm, EvaluationRequest, arms_of
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.probing import make_probes, names_of
@@ -85,7 +85,7 @@ class Results:
     notes: tuple[str, ...] = ()
     embedder: str = ""
 
-    def joined(self, other: Results) -> Results:
+    def merge(self, other: Results) -> Results:
         asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         first = (self.snapshot or other.snapshot, self.models or other.models, notes, self.embedder or other.embedder)
@@ -107,7 +107,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
         )
     for question in questions:
         try:
-            checked_questions([question.text])
+            check_questions([question.text])
         except QuestionError as error:
             raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}", question.id) from error
     fitted_on = None

@@ -79,7 +79,7 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     another document may hold the words too. Raise RequestError where no probe can be made.
     """
     records = snapshot.documents()
-    drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
+    drawn = draw_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
         raise RequestError(
             f"corpus {snapshot.location.name!r} holds no document that can be read", snapshot.location.name, "ingest one"
@@ -111,7 +111,7 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     return Benchmark(f"probes of {snapshot.location.name}", paths, questions, digest)
 
 
-def drawn_documents(
+def draw_documents(
     records: Iterable[DocumentRecord], *, seed: int, most_documents: int, most_nodes: int
 ) -> dict[str, DocumentRecord]:
     """Return readable documents by id, in the order of their hashes, as many as fit; the smallest where none does."""

@@ -54,7 +54,7 @@ def fitted_refusal(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, A
     return RefusalWeights(bias=logistic.bias, weights=logistic.weights, threshold=floor(threshold * 1e6) / 1e6)
 
 
-def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def score_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return scores out of fold, at fixed shares of refused unanswerable ones and at the fitted threshold; why an arm has none.
 
     Where a model read there is nothing to fit.

@@ -172,7 +172,7 @@ def examples_of(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Aske
     return examples
 
 
-def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
+def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
     """Return the weights of a fit with what they were fitted on; raise RequestError where nothing can be fitted."""
     with _naming(plan):
         document, corpus = (_scope_weights(plan, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))
@@ -212,7 +212,7 @@ def _naming(plan: EvaluationPlan) -> Iterator[None]:
         raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}", plan.benchmark.name) from error
 
 
-def scored_sizes(
+def score_sizes(
     plan: EvaluationPlan, results: Results, weights: Logistic | None
 ) -> tuple[pl.DataFrame, tuple[Figure, ...], tuple[str, ...]]:
     """Return the scores of sets of probable pages for each arm of `flow`, their calibration, and why there are none.

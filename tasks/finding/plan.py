@@ -108,7 +108,7 @@ def plan_reading(
         paths = _merged_paths(record, copies, roots, owner, listed)
         version = document_version(document_id, settings, embedder, reader)
         task = _work(document_id, version, copies, paths, settings, passwords)
-        if record is None or not _settled(record, task):
+        if record is None or not _is_settled(record, task):
             work.append(replace(task, published=record if record and record.state is DocumentState.READY else None))
         elif record.paths != paths:
             renamed.append(replace(record, paths=paths))
@@ -152,7 +152,7 @@ def plan_again(
             attempt=_attempt(settings),
             published=record,
         )
-        if _settled(record, task):
+        if _is_settled(record, task):
             unchanged.append(record.id)
         else:
             work.append(task)
@@ -184,7 +184,7 @@ def _attempt(settings: IngestSettings) -> str:
     return identify(settings.limits.model_dump_json())
 
 
-def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
+def _is_settled(record: DocumentRecord, task: DocumentWork) -> bool:
     """Say whether another try would end the same. Passwords are not remembered: where one is wanted and given, it is tried."""
     if record.version != task.version:
         return record.attempt == task.failed_rereading

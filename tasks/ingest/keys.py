@@ -81,7 +81,7 @@ GRAPH = Codec(
 )
 
 
-def structured_hash(structured: Structured) -> dict[str, str]:
+def hash_structured(structured: Structured) -> dict[str, str]:
     """Return the hash of what is made anew each time, for the lineage."""
     return {"0": hash_bytes(to_json(structured))}
 

@@ -78,7 +78,7 @@ class EvolveRequest(BaseModel):
 ReadingRequest = IngestRequest | EvolveRequest
 
 
-def recorded(request: ReadingRequest) -> dict[str, Any]:
+def recorded_parameters(request: ReadingRequest) -> dict[str, Any]:
     """Return what lineage keeps of a request besides its settings; one that reads no file has its `stages` there."""
     stages = {"stages": list(STAGES)} if isinstance(request, EvolveRequest) else {}
     return request.model_dump(mode="json", exclude={"settings"}) | stages
@@ -120,7 +120,7 @@ def survey(
     request: ReadingRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
 ) -> Survey:
     """Compare what was found with what is published. `reader` is `reader_identity`."""
-    roots, settings = [shown_root(source) for source in request.paths], request.settings
+    roots, settings = [display_root(source) for source in request.paths], request.settings
     if isinstance(request, EvolveRequest):
         return Survey(found, plan_again(published=published, roots=roots, settings=settings, embedder=embedder, reader=reader))
     plan = plan_reading(
@@ -155,7 +155,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
         return survey(request, found, (), embedder_for(None, embedding), reader)
 
 
-def shown_root(source: str) -> str:
+def display_root(source: str) -> str:
     """Return how the catalog shows a root."""
     return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 

@@ -19,10 +19,10 @@ from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.description import described_places, describing
-from tasks.content_graph.evolution import evolved_document
+from tasks.content_graph.evolution import evolve_document
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
-from tasks.content_graph.model_evolution import EvolvedNodes, judged_edges, judged_round
+from tasks.content_graph.model_evolution import EvolvedNodes, edges_of_rounds, judge_round
 from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
@@ -135,7 +135,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: keys.Ingest
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash)
+@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
@@ -148,7 +148,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTool
     version="1",
     retries=ONCE,
     cache_key=keys.version_key,
-    summary=keys.structured_hash,
+    summary=keys.hash_structured,
     tag=lambda *of: of[-1].tag_of_chat,
 )
 def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools) -> Structured:
@@ -218,7 +218,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
         total=len(subjects) * reading.evolution.rounds,
         done=len(subjects) * (number - 1),
     )
-    judged = judged_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)
+    judged = judge_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)
     require_enough_replies(judged.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
     return judged
 
@@ -242,7 +242,7 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: ke
     )
 
 
-@step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash, tag=lambda *_: MODEL)
+@step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured, tag=lambda *_: MODEL)
 def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTools, evolved: keys.Evolved) -> Structured:
     """Have the model sum up pages and sections, after the rounds; raise TooFewRepliesError as `analyze` does."""
     assert tools.chat is not None
@@ -278,9 +278,9 @@ def evolve(
     if tools.settings.reading.analysis.map == "rules":  # else `write_map` did so
         structured = _as_evolved(structured, evolved, tools)
     if isinstance(evolved, EvolvedNodes):
-        vectors, edges = evolved.vectors, judged_edges(evolved, settings)
+        vectors, edges = evolved.vectors, edges_of_rounds(evolved, settings)
     else:
-        vectors, edges = evolved_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
+        vectors, edges = evolve_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
     report(work.document_id, "evolve", 1, 1)
     return DocumentGraph(
         document_id=work.document_id,

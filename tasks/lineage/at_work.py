@@ -14,7 +14,7 @@ from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_a
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from storage.text import displayed, listed, minute
-from tasks.ingest.request import ReadingRequest, recorded
+from tasks.ingest.request import ReadingRequest, recorded_parameters
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
@@ -60,20 +60,20 @@ def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
     return tuple(run for run in found if run.kind in MAKES_DOCUMENTS)
 
 
-def killed(location: CorpusLocation) -> tuple[OpenRun, ...]:
+def list_killed_runs(location: CorpusLocation) -> tuple[OpenRun, ...]:
     """Return the corpus's killed runs that no other took over yet, the oldest first."""
     return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
 
 
-def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
+def _open_run(run: SignedRun, *, list_killed_runs: bool) -> OpenRun:
     history = _history(run.path)
     last = {step.subject: step for step in history.steps if HEXADECIMAL.fullmatch(step.subject)}
     failed = sum(step_outcome(step) == "failed" for step in last.values())
     read = sum(step.step == LAST_STEP and not step.error for step in last.values())
     began, kind = utc_moment(run.began), history.head.kind
     # What a killed run was to read may be gone, and is not named then.
-    paths = tuple(path for path in _paths(history) if not killed or is_address(path) or os.path.lexists(path))
-    return OpenRun(run.path.stem, kind, began, paths, read + failed, failed, history.planned, killed)
+    paths = tuple(path for path in _paths(history) if not list_killed_runs or is_address(path) or os.path.lexists(path))
+    return OpenRun(run.path.stem, kind, began, paths, read + failed, failed, history.planned, list_killed_runs)
 
 
 def utc_moment(seconds: float) -> str:
@@ -98,7 +98,7 @@ def rest_of(location: CorpusLocation, request: ReadingRequest) -> list[Path]:
 
 
 def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
-    asked, paths = recorded(request), _paths(history)
+    asked, paths = recorded_parameters(request), _paths(history)
     chosen = ("include", "exclude", "stages")
     if history.head.kind not in MAKES_DOCUMENTS or any(history.parameters.get(name, []) != asked.get(name, []) for name in chosen):
         return False
@@ -110,7 +110,7 @@ def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
 
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[OpenRun, ...]:
     """Return the killed runs; those that no command goes on with, or none did for a month, are closed."""
-    found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
+    found, before = list_killed_runs(location), time.time() - KEEP_UNNAMED_SECONDS
     for sign in killed_runs(location):
         if sign.began <= before and not sign.path.exists():
             put_away(sign.path)

@@ -50,7 +50,7 @@ def _history(sources: Sources, document: NamedDocument, histories: Sequence[RunH
     ]
     known = record or _nothing_known(document.id)
     return DocumentHistory(
-        document=sources.named(document),
+        document=sources.as_named(document),
         standing=sources.standing(document),
         state=known.state.value if record else "",
         **{name: getattr(known, name) for name in OF_RECORD},

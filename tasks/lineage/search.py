@@ -136,7 +136,7 @@ class Sources:
             return Standing.PUBLISHED
         return Standing.REPLACED if document.name in self.names else Standing.GONE
 
-    def named(self, document: NamedDocument) -> NamedDocument:
+    def as_named(self, document: NamedDocument) -> NamedDocument:
         """Return the document as it may be called: what is gone has no name any more."""
         if document.id in self.records:
             return NamedDocument(document.id, self.records[document.id].name)
@@ -144,12 +144,12 @@ class Sources:
 
 
 @contextmanager
-def opened_sources(snapshot: Snapshot) -> Iterator[Sources]:
+def open_sources(snapshot: Snapshot) -> Iterator[Sources]:
     with opened_runs(snapshot.location.runs) as runs:
         yield Sources(snapshot, runs)
 
 
-def shown_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
+def show_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
     """Return what a run was asked, without paths and names under which no document lies now: they may be of a removed one."""
     shown = dict(parameters)
     for name, is_known in (("paths", _has_path), ("documents", _has_name)):

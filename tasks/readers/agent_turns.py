@@ -16,7 +16,7 @@ from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
 from tasks.prompts.prompt import Piece
-from tasks.readers.agent import Kept, around, in_words, near_best, traced
+from tasks.readers.agent import Kept, around, in_words, near_best, trace_step
 from tasks.readers.forms import ShortTurn, Turn, model_words
 from tasks.readers.graph_indexes import index_of
 from tasks.readers.pages import node_lines
@@ -94,7 +94,7 @@ def first_look(question: Question, graph: CandidateGraph, scores: NodeScores, co
     """Show the best nodes of the question before the first turn; for a small model those near the best are kept."""
     best = strongest(scores=scores.combined, count=context.settings.agent.search_nodes).tolist()
     kept = near_best(graph, scores, context) if context.reader.short else ()
-    way = traced(Way(), TraceKind.SEARCH, question.text, best, graph, context)
+    way = trace_step(Way(), TraceKind.SEARCH, question.text, best, graph, context)
     turns = Turns(_overview(graph, scores, context), kept=tuple(kept), way=way)
     return turns.and_look(question.text, best, "", graph, context)
 
@@ -121,7 +121,7 @@ def _tools(context: AskContext) -> tuple[str, ...]:
 def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Have the model keep, drop and choose its next look, and take that: one step a turn, so that a run can be read."""
     most = SHORT_TURNS if context.reader.short else context.settings.agent.steps
-    turn, taken = _asked(question, turns, context), turns.taken + 1
+    turn, taken = _ask_for_turn(question, turns, context), turns.taken + 1
     last = "the limit of turns" if taken == most else ""
     if turn is None:
         lost = turns.lost + 1
@@ -134,7 +134,7 @@ def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, tur
     return look(question, turn, graph, scores, turns, context)
 
 
-def _asked(question: Question, turns: Turns, context: AskContext) -> Turn | None:
+def _ask_for_turn(question: Question, turns: Turns, context: AskContext) -> Turn | None:
     early = len(turns.looks) - SHOWN_IN_FULL
     looks = [
         Piece(f"look {place + 1}", f"{one.asked}\n{one.told if place >= early else ', '.join(turns.ids_of(one.nodes))}")
@@ -181,10 +181,10 @@ def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScor
         kind, (nodes, more) = TraceKind.CONTEXT, around(turns.nodes_of([turn.node])[0], graph, context)
         total, told = len(nodes) + more, f"{more} more" if more else ""
     else:
-        kind, (nodes, total, told) = TraceKind.QUERY, _queried(query, graph, scores, context)
+        kind, (nodes, total, told) = TraceKind.QUERY, _run_query(query, graph, scores, context)
     # What a model looks for may be words of anything that it was shown before.
     needs = range(1, turns.way.last + 1)
-    way = traced(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
+    way = trace_step(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
     return replace(turns, way=way).and_look(asked, nodes, told, graph, context)
 
 
@@ -196,7 +196,7 @@ def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
     )
 
 
-def _queried(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
+def _run_query(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
     """Run the query; one that the language does not have is a result that says what it has."""
     try:
         result = run_query(query, index_of(graph, scores, context))

@@ -46,7 +46,7 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
             "section": np.where(sections == "", -1, homes),
             "ordinal": ordinals_in(graph, context),
         },
-        words={field: texts.coded(field, graph.ids, column) for field, column in words.items()},
+        words={field: texts.code_nodes(field, graph.ids, column) for field, column in words.items()},
         scores=scores.combined,
         tails=graph.tails,
         heads=graph.heads,

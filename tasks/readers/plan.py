@@ -23,9 +23,9 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import own_vectors
 from tasks.readers.graph_indexes import is_layout
-from tasks.readers.plan_model import first_plan, mended_plan, missing_of
+from tasks.readers.plan_model import first_plan, mend_plan, missing_of
 from tasks.reading.paths import with_one_text
-from tasks.reading.rules import listed
+from tasks.reading.rules import quote_words
 from tasks.reading.synthesis import Evidence
 from tasks.routing.way import ChosenPath, Way, places_of
 from tasks.settings.ask import AskSettings
@@ -74,7 +74,7 @@ class Plan:
         """The steps that were not read."""
         return tuple(self.asked[step.id] for step in self.steps if step.id not in self.read)
 
-    def moved(self, before: CandidateGraph, after: CandidateGraph) -> Plan:
+    def move_to(self, before: CandidateGraph, after: CandidateGraph) -> Plan:
         """Return the plan for a graph that has all nodes of the one before."""
         if before is after:
             return self
@@ -83,7 +83,7 @@ class Plan:
             name: replace(one, path=replace(one.path, nodes=tuple(places[before.ids[node]] for node in one.path.nodes)))
             for name, one in self.read.items()
         }
-        return replace(self, read=read, before=self.before and self.before.moved(before, after))
+        return replace(self, read=read, before=self.before and self.before.move_to(before, after))
 
     @property
     def readings(self) -> dict[str, PathReading]:
@@ -180,7 +180,9 @@ def seed_scores(step: Question, own: NodeScores, graph: CandidateGraph, context:
     return dense_relevance(query=step.vector, vectors=own_vectors(graph, context.settings.relevance))
 
 
-def taken(plan: Plan, graph: CandidateGraph, evidence: LayerEvidence, readings: Sequence[PathReading], context: AskContext) -> Plan:
+def add_readings(
+    plan: Plan, graph: CandidateGraph, evidence: LayerEvidence, readings: Sequence[PathReading], context: AskContext
+) -> Plan:
     """Return the plan with what was found for the steps of its layer, in the order in which they were taken."""
     way, read = plan.way, dict(plan.read)
     for step, path, reading in zip(plan.open_steps, evidence.paths, readings, strict=True):
@@ -213,10 +215,10 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
         return plan
     call_book.get().stage = Stage.REFINED
     if context.reader.model and (found := missing_of(question, plan.steps, plan.readings, context)) is not None:
-        return mended_by_model(question, plan, found, context)
+        return mend_by_model(question, plan, found, context)
     gaps, pages = list(gaps_of(plan, scores, context)), frozenset(plan.pages)
     useless = pages <= plan.known
-    missing = listed(list(dict.fromkeys(word for words, _text in gaps for word in words))) or "none that counts"
+    missing = quote_words(list(dict.fromkeys(word for words, _text in gaps for word in words))) or "none that counts"
     way = plan.way.then(
         TraceKind.CHECK,
         "words of the question that no quote holds",
@@ -233,18 +235,18 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
     return replace(plan, steps=steps, read=read, way=way, rounds=plan.rounds + 1, mended=way.last, known=pages)
 
 
-def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], context: AskContext) -> Plan:
+def mend_by_model(question: Question, plan: Plan, missing: Sequence[str], context: AskContext) -> Plan:
     """Return the plan as the model mends it; steps that it keeps keep what they read."""
     numbers = [one.number for one in plan.read.values()]
-    told = f"not yet: {listed(missing)}" if missing else "yes"
+    told = f"not yet: {quote_words(missing)}" if missing else "yes"
     way = plan.way.then(TraceKind.CHECK, "is what was found enough?", told, needs=numbers)
     if not missing:
         return replace(plan, way=way)
-    steps = mended_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
+    steps = mend_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
     same = kept(steps, plan.steps)
     if len(same) == len(steps):
         return replace(plan, way=way)
-    way = way.then(TraceKind.REPLAN, listed(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
+    way = way.then(TraceKind.REPLAN, quote_words(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
     return Plan(
         steps=steps,
         asked={name: plan.asked[before] for name, before in same.items()},

@@ -24,10 +24,10 @@ from tasks.asking.request import AskRequest
 from tasks.lineage.writing import working_at
 from tasks.models.endpoints import Endpoint
 from tasks.step import OFTEN, Codec, StepKey, Workplace, step
-from tasks.watching.watching import watched_question
+from tasks.watching.watching import watch_question
 
 
-def decoded(parts: Sequence[bytes]) -> Answer:
+def decode_answer(parts: Sequence[bytes]) -> Answer:
     return from_json(Answer, parts[0])
 
 
@@ -36,15 +36,15 @@ def decoded(parts: Sequence[bytes]) -> Answer:
     version="1",
     retries=OFTEN,
     cache_key=lambda key: key,
-    codec=Codec(lambda answer: [to_json(answer)], decoded),
+    codec=Codec(lambda answer: [to_json(answer)], decode_answer),
 )
-def kept_answer(key: StepKey) -> Answer:
+def recall_answer(key: StepKey) -> Answer:
     """Give the answer that was kept when the same was asked before."""
     # What was kept a moment ago went with a document that was removed, or was damaged since.
     raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone", key.name)
 
 
-def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
+def give_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
     """Return a kept answer as it is given again: what was paid for it is in `cached`, and the seconds are of these steps."""
     paid = answer.usage
     usage = replace(
@@ -84,7 +84,7 @@ class KeptAnswers:
         return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
 
     def holds(self, key: StepKey) -> bool:
-        return kept_answer.remembered(key, self.memo) is not None
+        return recall_answer.find_artifacts(key, self.memo) is not None
 
     async def give_or(self, key: StepKey, place: Workplace, answer: Callable[[], Awaitable[Answer]]) -> Answer:
         """Give what is kept, or what another request of this process makes of the same; else `answer`.
@@ -98,7 +98,7 @@ class KeptAnswers:
         same = id(loop), key.inputs, self.request.require_model, self.request.settings.seconds
         if same in _at_work:
             made = await asyncio.shield(_at_work[same])
-            return (await self._again(key, place) or given_again(made, [])) if made else await answer()
+            return (await self._again(key, place) or give_again(made, [])) if made else await answer()
         first: asyncio.Future[Answer | None] = loop.create_future()
         _at_work[same], made = first, None
         try:
@@ -113,14 +113,14 @@ class KeptAnswers:
             return None
         given = await self.find(key, place)
         if given is not None:
-            with watched_question(place.run_id, given.answer_id, self.request.reader) as ended:
+            with watch_question(place.run_id, given.answer_id, self.request.reader) as ended:
                 ended(given.status)
         return given
 
     async def find(self, key: StepKey, place: Workplace) -> Answer | None:
         """Return the answer that is kept, as it is given again: in a run by a task that is shown as cached."""
         with working_at(replace(place, memo=self.memo)) as steps, suppress(ArtifactDamagedError, CodecError):
-            return given_again(await kept_answer.submit(key), steps)
+            return give_again(await recall_answer.submit(key), steps)
         return None
 
     def keep(self, key: StepKey, answer: Answer) -> None:
@@ -130,7 +130,7 @@ class KeptAnswers:
         """
         with suppress(OSError, CodecError):
             if self.snapshot.is_published():
-                kept_answer.remember(key, answer, self.memo)
+                recall_answer.remember(key, answer, self.memo)
             if not self.snapshot.is_published():
                 forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
 

@@ -22,9 +22,9 @@ from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import checked_quotes, proofs
+from tasks.reading.cited import check_quotes, proofs
 from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
-from tasks.reading.model_answer import agreed_answer, path_of, put_together
+from tasks.reading.model_answer import agreed_answer, combine_readings, path_of
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import ExtractiveReader
 from tasks.reading.shown import NodePicture, Shown, show_passages
@@ -169,7 +169,7 @@ class ModelReader:
         """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
         wanted = max(self.context.settings.reading.model.pictures, len(path.pages))
         most = self.context.most_pictures("worker", PathAnswer, wanted, question=question.text)
-        seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most, path.pages)
+        seen, pictures = self.context.pictures.choose(path.nodes, path.worth, most, path.pages)
         call, shown = self._reading_call(question, item, path, seen, pictures)
         if pictures:
             call = replace(call, without_pictures=self._reading_call(question, item, path, {}, ())[0])
@@ -200,7 +200,7 @@ class ModelReader:
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes = checked_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
+        quotes = check_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
@@ -272,7 +272,7 @@ class ModelReader:
         alone = len(readings) == 1 and path_of(readings[0]).aim is None
         quiet = alone if verdict is None else verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
-        return agreed or put_together(self.context, question, readings, verdict)
+        return agreed or combine_readings(self.context, question, readings, verdict)
 
 
 def heed_failures(values: Sequence[object]) -> None:

@@ -13,7 +13,7 @@ from tasks.asking.records import PathReading, PathText, Question, Quote, Synthes
 from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
+from tasks.reading.cited import YES_OR_NO, check_quotes, proofs
 from tasks.reading.forms import MOST_ITEMS, WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
@@ -71,7 +71,9 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
     return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
 
 
-def put_together(context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+def combine_readings(
+    context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None
+) -> Synthesis:
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return nothing_found(question, readings, "there was no passage to read")
@@ -97,7 +99,7 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if value.kind == "none":
         return nothing_found(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
-    quotes = checked_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
+    quotes = check_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:

@@ -54,7 +54,7 @@ def _held(question: Question, graph: CandidateGraph, scores: NodeScores, context
     rows = []
     for (document, page), _score in ranked:
         nodes = np.flatnonzero((graph.documents == graph.document_ids.index(document)) & (graph.pages == page)).tolist()
-        texts = read_texts(context.snapshot).coded(
+        texts = read_texts(context.snapshot).code_nodes(
             "content", [graph.ids[node] for node in nodes], graph.columns["search_text"][nodes].tolist()
         )
         held = count_stems(texts, anchors).any(axis=0)

@@ -16,7 +16,7 @@ from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
-from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shortened
+from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shorten_quote
 from tasks.settings.ask import ReadingOutSettings
 
 
@@ -104,7 +104,8 @@ class ExtractiveReader:
         answers = self._answers(question, parts, quotes_on(pieces, path), path.rarity)
         sources = {(piece.node.id, piece.text): piece for piece in pieces}
         quotes = [
-            shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
+            shorten_quote(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words)
+            for quote in in_order(answers)
         ]
         return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=tuple(quotes), present=path.present)
 
@@ -190,7 +191,7 @@ class ExtractiveReader:
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
         lost = dict.fromkeys(words[stem] for stem in asked if stem not in held and stem in words and says_something(words[stem]))
-        return [f"the quotes do not say {listed(list(lost))}"] if lost else []
+        return [f"the quotes do not say {quote_words(list(lost))}"] if lost else []
 
 
 def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
@@ -218,8 +219,8 @@ def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthes
 
 
 def silent_about(unnamed: Sequence[str]) -> str:
-    return f"the documents say nothing about {listed(unnamed)}"
+    return f"the documents say nothing about {quote_words(unnamed)}"
 
 
-def listed(words: Sequence[str]) -> str:
+def quote_words(words: Sequence[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)

@@ -34,7 +34,7 @@ class NodePictures:
         found = {node.id: node.picture or pages.get((node.document_id, node.page)) for node in nodes}
         return {name: artifact for name, artifact in found.items() if artifact}
 
-    def chosen(
+    def choose(
         self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int, pages: Mapping[PageKey, bytes]
     ) -> tuple[dict[str, NodePicture], list[bytes]]:
         """Return which nodes are shown by a picture, and the pictures, each once: at most `most`, of the worthiest nodes.

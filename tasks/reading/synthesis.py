@@ -82,7 +82,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     missing = tuple(f"nothing in these documents is called {name}" for name in scores.unknown)
     sized, refused = best.sized, refusal is not None and refusal.refuses
     return Findings(
-        synthesis=doubted(synthesis, missing) if missing else synthesis,
+        synthesis=mark_as_doubtful(synthesis, missing) if missing else synthesis,
         paths=tuple(path for path in paths if path.flow),
         pages=ranked_pages(graph, scores, names, None if refused else sized, best.way.pages if best.way else ()),
         evidence_pages=(
@@ -104,7 +104,7 @@ def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: Node
     return replace(synthesis, why=NO_WORD_SAID)
 
 
-def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
+def mark_as_doubtful(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
     """Return an answer to a question that names what is not there: at best it answers a part."""
     status = AnswerStatus.PARTIAL if synthesis.status is AnswerStatus.ANSWERED else synthesis.status
     return replace(synthesis, status=status, notes=(*missing, *synthesis.notes))

@@ -13,7 +13,7 @@ from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_f
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import SkippedFile
 from storage.text import displayed
-from tasks.lineage.at_work import OpenRun, ingests_at_work, killed
+from tasks.lineage.at_work import OpenRun, ingests_at_work, list_killed_runs
 from tasks.views.documents import DocumentView, view_document
 
 
@@ -51,7 +51,7 @@ def open_runs(location: CorpusLocation) -> list[OpenRun]:
 
     Look at them before the snapshot: one that ends in between is shown at work, and not its old documents without it.
     """
-    return [*killed(location), *ingests_at_work(location)]
+    return [*list_killed_runs(location), *ingests_at_work(location)]
 
 
 def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[SkippedFile] = ()) -> CorpusView:
@@ -61,7 +61,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         documents=list(map(view_document, snapshot.documents())),
         skipped=[SkippedFile(displayed(each.path), each.reason) for each in skipped],
         totals=snapshot.counts(),
-        killed=[run for run in runs if run.killed],
+        list_killed_runs=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
         pulled_from=pulled_from(snapshot.location),
     )

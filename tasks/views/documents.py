@@ -91,7 +91,7 @@ class ReceiptView(BaseModel):
 
 
 @contextmanager
-def opened(corpus: str, document: str) -> Iterator[tuple[Snapshot, DocumentRecord]]:
+def open_document(corpus: str, document: str) -> Iterator[tuple[Snapshot, DocumentRecord]]:
     """Open a corpus for its document of this name or id."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         yield snapshot, snapshot.find(displayed(document))

@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from storage.locations import evaluations_folder
 from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from tasks.evaluation import units
-from tasks.evaluation.comparing import Difference, MetricChange, compare, what_else_differs
+from tasks.evaluation.comparing import Difference, MetricChange, compare, list_differences
 from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
@@ -71,7 +71,7 @@ def view_evaluation(evaluation: Evaluation) -> EvaluationView:
 
 def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
     """Raise RequestError as `compare` does."""
-    changes, differs = tuple(compare(before, after)), tuple(what_else_differs(before, after))
+    changes, differs = tuple(compare(before, after)), tuple(list_differences(before, after))
     return ComparisonView(before.run_id, after.run_id, changes, differs, after.benchmark, before.started, after.started)
 
 

@@ -25,7 +25,7 @@ from tasks.events import (
     Logged,
     QuestionRefused,
     StepEnded,
-    subscribed,
+    subscribe,
 )
 from tasks.models.chat.call import ModelCall
 from tasks.progress import STOPPED
@@ -183,7 +183,7 @@ def logging_to(target: str) -> Iterator[None]:
         logger.log(level_of(line), "%s", line)
 
     try:
-        with subscribed(write):
+        with subscribe(write):
             yield
     finally:
         logger.removeHandler(handler)

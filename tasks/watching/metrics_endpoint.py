@@ -29,7 +29,7 @@ from tasks.events import (
     RunBegan,
     RunEnded,
     StepEnded,
-    subscribed,
+    subscribe,
 )
 from tasks.watching.json_log import error_kind, step_outcome
 
@@ -170,10 +170,10 @@ def counting(address: str) -> Iterator[None]:
 
     registry = CollectorRegistry()
     if os.environ.get(SHARED_FOLDER):
-        with subscribed(Metrics(registry).count):
+        with subscribe(Metrics(registry).count):
             yield
         return
-    with _served(address, registry), subscribed(Metrics(registry).count):
+    with _served(address, registry), subscribe(Metrics(registry).count):
         yield
 
 
@@ -187,7 +187,7 @@ def as_text() -> Iterator[Callable[[], bytes]]:
         registry.register(_Sums(folder))
         yield lambda: generate_latest(registry)
         return
-    with subscribed(Metrics(registry).count):
+    with subscribe(Metrics(registry).count):
         yield lambda: generate_latest(registry)
 
 

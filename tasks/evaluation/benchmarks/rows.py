@@ -35,7 +35,7 @@ class Row:
     def wrong(self, column: str, what: str) -> BenchmarkError:
         return BenchmarkError(f"{self.place}: column {column!r} {what}", column)
 
-    def need(self, *columns: str) -> None:
+    def require_columns(self, *columns: str) -> None:
         """Raise BenchmarkError for the first column that the row does not have; an empty cell is one that it has."""
         for column in columns:
             if column not in self.cells:
@@ -51,7 +51,7 @@ class Row:
 
     def text(self, column: str) -> str:
         """Return a cell that must be there and not be empty; numbers (of years, of questions) are text too."""
-        self.need(column)
+        self.require_columns(column)
         if not (text := self.optional_text(column)):
             raise self.wrong(column, "is empty; fill it or remove the row")
         return text
@@ -60,7 +60,7 @@ class Row:
         """Return a cell as text, "" where it holds nothing."""
         value = self.value(column)
         if isinstance(value, list | dict | bool):
-            raise self.wrong(column, f"holds {shortened(value)}, not a text")
+            raise self.wrong(column, f"holds {show_value(value)}, not a text")
         return "" if value is None else str(value)
 
     def items(self, column: str) -> tuple[object, ...]:
@@ -68,7 +68,7 @@ class Row:
         value = self.value(column)
         if isinstance(value, str) and value.startswith(("[", "(")):
             if (items := python_list(value)) is None:
-                raise self.wrong(column, f"holds {shortened(value)}, which is not a list; close its quotes and brackets")
+                raise self.wrong(column, f"holds {show_value(value)}, which is not a list; close its quotes and brackets")
             return items
         if isinstance(value, list):
             return tuple(value)
@@ -78,7 +78,7 @@ class Row:
         items = self.items(column)
         for item in items:
             if not isinstance(item, str) or not item.strip():
-                raise self.wrong(column, f"holds {shortened(item)}, which is not a name; write names in quotes")
+                raise self.wrong(column, f"holds {show_value(item)}, which is not a name; write names in quotes")
         return tuple(dict.fromkeys(str(item) for item in items))
 
     def pages(self, column: str, *, first: int) -> tuple[int, ...]:
@@ -94,7 +94,7 @@ class Row:
         except (ValueError, OverflowError):
             number = math.nan
         if not number.is_integer():
-            raise self.wrong(column, f"holds the page {shortened(item)}, which is not a number; write pages as [3, 4]")
+            raise self.wrong(column, f"holds the page {show_value(item)}, which is not a number; write pages as [3, 4]")
         return int(number)
 
 
@@ -109,7 +109,7 @@ def python_list(text: str) -> tuple[object, ...] | None:
     return tuple(value) if isinstance(value, list | tuple) else None
 
 
-def shortened(value: object) -> str:
+def show_value(value: object) -> str:
     """Return a value in quotes, at most 60 signs of it."""
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -22,7 +22,7 @@ from tasks.algorithms.flow.sizes import FEATURES
 from tasks.asking import deciding
 from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
-from tasks.asking.opening import opened_for_reading, warm_up_questions
+from tasks.asking.opening import open_in_thread, warm_up_questions
 from tasks.asking.weights import SHIPPED, model_of, read_weights, shipped_weights, weights_of, write_weights
 from tests.hung_corpus import HungCorpus
 
@@ -235,7 +235,7 @@ def test_the_snapshot_is_pinned_inside_the_block_only(small_corpus):
     location, path = small_corpus
 
     async def world():
-        async with opened_for_reading(location) as snapshot:
+        async with open_in_thread(location) as snapshot:
             assert snapshot.documents() and not is_free(path)
         assert is_free(path)
 
@@ -247,7 +247,7 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
     slow = asyncio.Event()
 
     async def entered():
-        async with opened_for_reading(location):
+        async with open_in_thread(location):
             pytest.fail("it was cancelled before")
 
     async def world():
@@ -279,7 +279,7 @@ def test_a_disk_that_hangs_leaves_the_loop_to_others(home):
 
     async def world():
         async def entered():
-            async with opened_for_reading(corpus_location("far")):
+            async with open_in_thread(corpus_location("far")):
                 pytest.fail("nothing comes from a disk that hangs")
 
         opening = asyncio.create_task(entered())

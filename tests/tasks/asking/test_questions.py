@@ -17,7 +17,7 @@ from tasks.asking.question import NAMED_PLACE
 from tasks.asking.request import (
     LONGEST_QUESTION,
     QuestionError,
-    checked_questions,
+    check_questions,
     page_range,
     read_batch,
 )
@@ -41,8 +41,8 @@ WORLD = (TIDE,)
 )  # fmt: skip
 def test_a_question_without_a_word_or_as_long_as_a_document_is_refused(question, says):
     with pytest.raises(QuestionError, match=says):
-        checked_questions([question])
-    assert len(checked_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
+        check_questions([question])
+    assert len(check_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_question_without_a_word_or_as_long_as_a_document_is_refused(question,
     ],
 )
 def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys_and_words_of_other_scripts_are_not_torn(question, kept):
-    assert checked_questions([question]) == (kept,)
+    assert check_questions([question]) == (kept,)
 
 
 @pytest.mark.parametrize(("pages", "range_"), [(None, (None, None)), ("3", (3, 3)), ("3-7", (3, 7)), (" 12 - 40 ", (12, 40))])

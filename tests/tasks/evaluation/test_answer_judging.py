@@ -14,7 +14,7 @@ from storage.runs.log import EntryKind, RunLog
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, opened_judge
+from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, open_judge
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
@@ -63,7 +63,7 @@ def judging(reply=knowing, settings=None, **server):
         environment.setenv("FLOWREADER_CHAT_BASE_URL", served.base_url)
         artifacts = ArtifactStore(home() / "artifacts")
         place = Workplace(artifacts, StepMemo(home() / "steps", artifacts), RunLog(home() / "run.jsonl"), "run")
-        with opened_judge(asked_by(settings or {}, what="answers", judge="scripted"), "judged", place) as judge:
+        with open_judge(asked_by(settings or {}, what="answers", judge="scripted"), "judged", place) as judge:
             yield judge, served
 
 
@@ -177,7 +177,7 @@ def judging_a_batch(location, **asked):
     with (
         open_for_reading(location) as snapshot,
         at_work(location, snapshot),
-        opened_judge(asked_by({}, **asked), "judged", workplace.get()) as judge,
+        open_judge(asked_by({}, **asked), "judged", workplace.get()) as judge,
     ):
         yield judge
 

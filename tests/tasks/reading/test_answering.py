@@ -18,7 +18,7 @@ from tasks.asking.records import PathReading, Quote, Synthesis, Verdict
 from tasks.asking.request import AskRequest
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
-from tasks.reading.answer import citation, gathered, record, usage
+from tasks.reading.answer import citation, gather_answer, record, usage
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, Findings, gate_report, places_of, ranked_pages, synthesize
 from tasks.routing.sizes import Sized
 from tasks.routing.way import ChosenPath
@@ -45,7 +45,7 @@ def took(step, seconds):
 
 def made(context, *, steps=(), calls=None, **limits):
     request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=context.settings, **limits)
-    return gathered(
+    return gather_answer(
         answer_id="0" * 32,
         asked="2026-01-01T00:00:00+00:00",
         question="How much?",
