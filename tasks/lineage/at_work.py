@@ -65,15 +65,15 @@ def list_killed_runs(location: CorpusLocation) -> tuple[OpenRun, ...]:
     return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
 
 
-def _open_run(run: SignedRun, *, list_killed_runs: bool) -> OpenRun:
+def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
     history = _history(run.path)
     last = {step.subject: step for step in history.steps if HEXADECIMAL.fullmatch(step.subject)}
     failed = sum(step_outcome(step) == "failed" for step in last.values())
     read = sum(step.step == LAST_STEP and not step.error for step in last.values())
     began, kind = utc_moment(run.began), history.head.kind
     # What a killed run was to read may be gone, and is not named then.
-    paths = tuple(path for path in _paths(history) if not list_killed_runs or is_address(path) or os.path.lexists(path))
-    return OpenRun(run.path.stem, kind, began, paths, read + failed, failed, history.planned, list_killed_runs)
+    paths = tuple(path for path in _paths(history) if not killed or is_address(path) or os.path.lexists(path))
+    return OpenRun(run.path.stem, kind, began, paths, read + failed, failed, history.planned, killed)
 
 
 def utc_moment(seconds: float) -> str:

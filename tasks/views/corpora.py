@@ -61,7 +61,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         documents=list(map(view_document, snapshot.documents())),
         skipped=[SkippedFile(displayed(each.path), each.reason) for each in skipped],
         totals=snapshot.counts(),
-        list_killed_runs=[run for run in runs if run.killed],
+        killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
         pulled_from=pulled_from(snapshot.location),
     )
