@@ -20,7 +20,7 @@ from storage.system import check_writable
 from tasks.asking.calls import counting_calls
 from tasks.asking.opening import enter_in_thread, open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
-from tasks.asking.request import AskRequest, asked_scope, check_questions
+from tasks.asking.request import AskRequest, check_questions, find_scope
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -106,7 +106,7 @@ class Asking:
 
     async def opened(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
-        scope = asked_scope(snapshot, self.request)
+        scope = find_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
         until, required = self.request.deadline(self.began), self.request.require_model
         try:

@@ -35,7 +35,7 @@ from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.outcomes import DocumentOutcome, failed_outcome, outcome_of_error, ready_outcome, watch_document
 from tasks.ingest.publishing import index, publish, rename
-from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
+from tasks.ingest.remembered import is_remembered, recall_graph, recall_outcomes
 from tasks.ingest.report import IngestReport, ingest_report
 from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded_parameters, survey
 from tasks.ingest.steps import NotKeptError, TooFewRepliesError
@@ -148,7 +148,7 @@ async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport
 async def publish_what_was_lost(context: IngestContext) -> None:
     """Publish documents again that lost their part of the graph to damage, from their artifacts."""
     settings = context.request.settings
-    for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
+    for batch in recall_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
         await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
 
 
@@ -192,10 +192,10 @@ async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Work
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
     with watch_document(work) as ended, chain_steps() as steps:
         try:
-            graph, unfinished = remembered_graph(work), False
+            graph, unfinished = recall_graph(work), False
             if graph is None and workers is not None:
                 await workers.read(work)
-                graph = remembered_graph(work)
+                graph = recall_graph(work)
             if graph is None:
                 graph, unfinished = await make_graph(work, tools)
             outcome = ready_outcome(work, graph, unfinished=unfinished)

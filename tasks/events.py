@@ -43,7 +43,7 @@ class DocumentBegan:
 
 @dataclass(frozen=True, slots=True)
 class DocumentEnded:
-    """It has its state, with the reason in `error` where it is not ready; `stopped` where the reading was broken off."""
+    """Its state, with the reason in `error` where it is not ready; `stopped` where reading was interrupted."""
 
     run: str
     document: str

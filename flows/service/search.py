@@ -14,7 +14,7 @@ from tasks.asking.candidates import find_candidates, score
 from tasks.asking.opening import open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReading
-from tasks.asking.request import AskRequest, asked_scope, check_questions
+from tasks.asking.request import AskRequest, check_questions, find_scope
 from tasks.asking.second_look import look_again
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import open_question_embedder
@@ -59,7 +59,7 @@ async def search(request: AskRequest, start: int, limit: int) -> Found:
 
 
 def _context(snapshot: Snapshot, request: AskRequest) -> AskContext:
-    scope, settings = asked_scope(snapshot, request), request.settings
+    scope, settings = find_scope(snapshot, request), request.settings
     embedder = open_question_embedder(snapshot.embedder, models=settings.models)
     return context_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
 

@@ -97,7 +97,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
     combined = combined_score(
         relevance=scores.relevance,
         propagated=propagated,
-        diffused=_diffused(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
+        diffused=_diffuse(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
     return replace(scores, propagated=propagated, combined=combined)
@@ -112,7 +112,7 @@ def arc_cosines(graph: CandidateGraph) -> FloatArray:
     return cosines
 
 
-def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
+def _diffuse(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
     seeds = strongest(scores=relevance, count=settings.seeds)
     visits = personalized_pagerank(
         nodes=len(relevance),

@@ -28,10 +28,10 @@ NAME_WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class NamedRelevance:
-    """What is added to the relevance of each candidate (n,) because the question names it, or its page.
+    """The bonus to the relevance of each candidate (n,) that the question names, or whose page it names.
 
     `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none. `unknown` are
-    the places that nothing in what is asked has, in words; none where not all of it is at hand.
+    the places that nothing in the scope has, in words; none unless the whole scope is at hand.
     """
 
     bonus: FloatArray
@@ -115,7 +115,7 @@ def _named_outright(
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return how strongly the question names each node (n,) by its page or itself, and itself alone, and unknown places.
 
-    Where it says of which document, nodes of others are not named. Where places add nothing, none is looked for.
+    If it says which document, nodes of others are not named. If places add nothing, none is looked for.
     """
     if not question.places or not context.settings.named.place:
         return np.zeros(len(graph)), np.zeros(len(graph)), ()

@@ -94,14 +94,14 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     if total <= len(lengths):
         return here
     kind, size = context.settings.relevance.text, context.settings.candidates.sample
-    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _sampled(context, size))
+    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _read_sample(context, size))
     held = (counting.count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
     return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
 
 
-def _sampled(context: AskContext, size: int) -> counting.CodedTexts:
+def _read_sample(context: AskContext, size: int) -> counting.CodedTexts:
 
     def column(name: str) -> Sequence[Any]:
         return scope_sample(context.snapshot.view, context.scope, size, column=name)
@@ -136,8 +136,8 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
     means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
     dense = dense_relevance(query=question.vector, vectors=own_vectors(graph, settings))
-    own = _blended(dense, nodes, known, len(stems), settings)
-    shared = _blended(
+    own = _blend(dense, nodes, known, len(stems), settings)
+    shared = _blend(
         dense_relevance(query=question.vector, vectors=means),
         together,
         Statistics.of(together.counts, together.lengths),
@@ -183,7 +183,7 @@ def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
     return graph.vectors
 
 
-def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
+def _blend(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
     """Return r = (1 - alpha) dense + alpha lexical (section 3.3), where neighbouring words count as the `words` themselves do."""
 
     def scored(part: slice) -> FloatArray:

@@ -147,7 +147,7 @@ def question_of_line(line: str) -> str:
     return question
 
 
-def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
+def find_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     """Return what the question is limited to, with every document by its id.
 
     Raise UnknownError, AmbiguousError, or QuestionError where nothing in the corpus can be asked, or not by

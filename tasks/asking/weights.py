@@ -1,4 +1,4 @@
-"""The weights of the probabilities: a file that `flowreader evaluate fit` writes, with all that says what they are good for."""
+"""The weights of the probabilities: a file that `flowreader evaluate fit` writes, with the data that says where they apply."""
 
 import functools
 from pathlib import Path
@@ -50,7 +50,7 @@ class RefusalWeights(Record):
 class ScopeWeights(Record):
     """The probability of a page by its features, in the order of FEATURES, and what a page costs, by the average number of pages.
 
-    `refusal` is None where too few questions without an answer were there to fit it.
+    `refusal` is None where there were too few questions without an answer to fit it.
     """
 
     bias: FiniteFloat

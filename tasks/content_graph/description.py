@@ -130,7 +130,7 @@ class Describing:
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
     def without_pictures(self) -> "Describing":
-        """Return what is asked of a model that sees none: nothing of a picture without words."""
+        """Return the prompt for a model that sees no pictures: nothing about a picture without words."""
         told = [place for place in self.places if is_described(self.nodes[place], self.settings, has_picture=False)]
         return replace(self, pictures={}, places=told)
 

@@ -64,10 +64,10 @@ class MapCalls:
         """Return the call about some pages, or some sections."""
         entries, kind = [self.entries[place] for place in group], KINDS[self.entries[group[0]].id[0]]
         item, words = name_places([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
-        pieces = [Piece(entry.id, self._shown(entry)) for entry in entries]
+        pieces = [Piece(entry.id, self._text_of(entry)) for entry in entries]
         return listed_call(self.document_id, item, f"{kind}_notes", pieces, MapNotes, purpose="map", words=words)
 
-    def _shown(self, entry: Entry) -> str:
+    def _text_of(self, entry: Entry) -> str:
         below = (self.entries[place] for place in entry.under)
         lines = [*entry.own, *(other.summary or other.own[0] for other in below)]
         room = self.settings.map_model.characters_per_call // self.settings.map_model.entries_per_call

@@ -1,4 +1,4 @@
-"""Describing nodes by a model of a short context: one node a call, a short form, and less of it is believed."""
+"""Describing nodes by a model with a short context: one node per call, a short form, and less trust in the reply."""
 
 import re
 from dataclasses import replace

@@ -128,13 +128,13 @@ def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), 
 
 
 def ablations_of(settings: AllSettings, reader: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return what each ablation of a reader changes; what is so already is left out."""
+    """Return what each ablation of a reader changes; changes already in effect are left out."""
     own = READER_ABLATIONS.get(reader, {})
     return {name: change for name, change in own.items() if changed(settings, change) != settings} or ablations(settings)
 
 
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
-    """Return what each ablation changes, by the dotted name of the setting; what is so already is left out."""
+    """Return what each ablation changes, by the dotted name of the setting; changes already in effect are left out."""
     unnamed = {f"ask.named.{name}": 0.0 for name in type(settings.ask.named).model_fields if name in _OUTRIGHT}
     alone = {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0}
     found: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
 from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
-from tasks.evaluation.units import fitted_mark
+from tasks.evaluation.units import mark_of_fit
 from tasks.settings.base import dotted
 
 NOT_SET = "not set"
@@ -86,7 +86,7 @@ def _change(measured: pl.DataFrame, before: Evaluation, after: Evaluation) -> Me
     interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
     sure = more_than_luck(low=interval.low, high=interval.high, documents=documents)
-    fitted = any(fitted_mark(each, metric) for each in (before, after))
+    fitted = any(mark_of_fit(each, metric) for each in (before, after))
     return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents, sure, fitted)
 
 

@@ -185,7 +185,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
 
 
 def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
-    """Log what is tried on the benchmark, and return how many variants were; of probes and answers nothing is chosen."""
+    """Log what is tried on the benchmark, and return how many variants were tried; probes and answers are not used to choose."""
     if plan.request.what in {"answers", "probe"}:
         return ()
     count = count_variants(

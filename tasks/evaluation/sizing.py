@@ -113,7 +113,7 @@ def weigh_out_of_fold(examples: Sequence[Example]) -> list[Weighed]:
 def prices_of(weighed: Sequence[Weighed], sizes: Sequence[Size]) -> dict[Size, float]:
     """Return for each of `sizes` the price of a page at which these questions are worth that many pages on average."""
     complete = [completeness(np.sort(pages)[::-1]) for seed in weighed for pages in seed if len(pages)]
-    # Four digits: what they say beyond depends on the machine.
+    # Four digits: the rest depends on the machine.
     return {size: float(f"{price_for(complete, pages=size):.4g}") for size in sizes}
 
 

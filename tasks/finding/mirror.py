@@ -133,7 +133,7 @@ def _fetch(
         try:
             return dict(zip(missing, pool.map(fetch, missing), strict=True))
         finally:
-            # After an error or Ctrl-C, what is at work ends and what waits never begins.
+            # After an error or Ctrl-C, running fetches end and waiting ones never begin.
             ending.set()
 
 
@@ -157,7 +157,7 @@ def _is_whole(copy: Path, size_bytes: int) -> bool:
 
 
 def _hash_copy(shown: str, copy: Path, reason: str) -> SourceFile | SkippedFile:
-    """Return the copy of an object as a file, or why it is none."""
+    """Return the copy of an object as a file, or the reason to skip it."""
     if reason:
         return SkippedFile(path=shown, reason=reason)
     try:

@@ -113,7 +113,7 @@ def _count_pages(document: DocumentWork, settings: IngestSettings) -> DocumentEs
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
-    """Sample documents spread over all; return what was found of each, or what is usual for one not sampled."""
+    """Sample documents spread over all; return what estimates each: by its sample, or as usual."""
     step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
     sampled = {document.document_id: _parse_sample(document, settings) for document in documents[::step]}
     usual = _sum(sampled.values())

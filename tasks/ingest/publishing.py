@@ -1,4 +1,4 @@
-"""Publishing what finished: link it with what is there, and commit both at once."""
+"""Publishing finished documents: link them with the published ones, and commit both at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

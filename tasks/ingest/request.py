@@ -1,4 +1,4 @@
-"""What is asked of an ingest, and what a look at the files makes of it."""
+"""The request of an ingest, and the survey of its files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class IngestRequest(BaseModel):
 
 
 STAGES = ("analyze", "embed", "evolve")
-"""What is made anew of a document whose file is not read again."""
+"""Stages that run again for a document whose file is not read again."""
 
 
 class EvolveRequest(BaseModel):
@@ -102,7 +102,7 @@ class Survey:
 
 
 def look(request: ReadingRequest, announce: Announce = lambda *_: None) -> Discovery:
-    """Find what is asked for; of object stores what is new is fetched and announced before, else nothing is written."""
+    """Find the files; new objects of object stores are announced and fetched, else nothing is written."""
     if isinstance(request, EvolveRequest):
         return Discovery((), ())
     addresses = [source for source in request.paths if is_address(source)]
@@ -140,7 +140,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
     """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
 
     A damaged corpus is mended by the run itself, which then sees what there is to do; where no file is read, the error of opening
-    it is raised. What is fetched from object stores is announced before.
+    it is raised. Fetches from object stores are announced first.
     """
     from tasks.ingest.model import reader_identity
 

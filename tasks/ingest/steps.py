@@ -65,7 +65,7 @@ def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vecto
 
 
 class NotKeptError(RuntimeError):
-    """What was read of a document is wanted again, and not kept any more: the document stays as it is until its file is read."""
+    """An earlier reading is needed and no longer kept: the document stays as it is until its file is read."""
 
 
 class TooFewRepliesError(RuntimeError):
@@ -82,10 +82,10 @@ def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share
         )
 
 
-def noted_pages(
+def add_notes(
     pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[int, ChatError], what: str, thing: str = "element"
 ) -> tuple[Page, ...]:
-    """Return the pages; one with elements that got no usable reply says of how many, what they have instead, and why.
+    """Return the pages; one with elements without a usable reply notes how many, what they have instead, and why.
 
     `page_of` has the page of each place.
     """
@@ -157,20 +157,20 @@ def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools)
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
     analyzed = replace(structured, nodes=nodes)
     if tools.chat is not None and settings.by == "model":
-        analyzed = _described(work, analyzed, tools, tools.chat)
+        analyzed = _describe(work, analyzed, tools, tools.chat)
     report(work.document_id, "analyze", 1, 1)
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
 
 
-def _described(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
-    """Have the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
+def _describe(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
+    """Let the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
     asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
     return replace(
         analyzed,
         nodes=described.nodes,
-        pages=noted_pages(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
+        pages=add_notes(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
         unfinished=keys.may_be_mended(described.errors),
     )
 
@@ -254,7 +254,7 @@ def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTool
     sections = zip(structured.sections, entries[len(pages) :], strict=True)
     for thing, what in (("page", "summed up by rules"), ("section", "without a summary")):
         of_kind = {place: error for place, error in errors.items() if (place < len(pages)) == (thing == "page")}
-        pages = noted_pages(pages, [entry.page for entry in entries], of_kind, what, thing)
+        pages = add_notes(pages, [entry.page for entry in entries], of_kind, what, thing)
     return replace(
         structured,
         pages=pages,
@@ -304,7 +304,7 @@ def _as_evolved(structured: Structured, evolved: keys.Evolved, tools: keys.Inges
     if not isinstance(evolved, EvolvedNodes):
         return structured
     on = [node.page for node in structured.nodes]
-    pages = noted_pages(structured.pages, on, evolved.errors, "linked as the round before left them")
+    pages = add_notes(structured.pages, on, evolved.errors, "linked as the round before left them")
     pages = summarize_pages(pages=pages, nodes=evolved.nodes, settings=tools.settings.reading.analysis)
     return replace(structured, nodes=evolved.nodes, pages=pages)
 

@@ -20,14 +20,14 @@ from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
 
 LAST_STEP = "evolve"
-"""With it a document is read: what is left is to publish it, and the next run finds it done."""
+"""After this step only publishing is left, and the next run finds the document done."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run at work or killed. `paths` are those that it makes documents of, or their graphs.
 
-    `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done, `failed` of them in vain.
+    `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done, `failed` of them failed.
     """
 
     run_id: str

@@ -24,7 +24,7 @@ class RunKind(StrEnum):
 
 
 Row = dict[str, Any]
-"""What is only shown: an answer in a list, or the sum of a run's steps of one name or calls for one purpose."""
+"""A row that is only shown: an answer in a list, or the sum of a run's steps of one name or calls for one purpose."""
 
 MAKES_DOCUMENTS = frozenset({RunKind.INGEST, RunKind.EVOLVE})
 

@@ -30,7 +30,7 @@ LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What was meant: its whole id, what else tells it from others, and for an answer the run that gave it."""
+    """A match: its whole id, words that tell it from others, and for an answer the run that gave it."""
 
     kind: Literal["answer", "document", "run"]
     id: str
@@ -47,7 +47,7 @@ def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
     found = {(each.kind, each.id): each for each in meant}
     if not found:
-        raise _unknown(snapshot, runs, asked)
+        raise _unknown_error(snapshot, runs, asked)
     if len(found) > 1:
         several = ", ".join(f"{each.kind} {each.id[:16]}{each.detail}" for each in found.values())
         raise AmbiguousError(f"{asked!r} names {len(found)} things: {several}", asked, "take more digits of the id")
@@ -92,7 +92,7 @@ def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
 NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $most"
 
 
-def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
+def _unknown_error(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
     documents = sorted(file_names(snapshot.documents()))
     answers = (f"{name[:8]} {question[:QUESTION_SHOWN]!r}" for name, question in runs.rows(NEWEST, most=LISTED))
     there = {

@@ -35,7 +35,7 @@ class Format:
 
     A file is recognised by its container and by what is `inside` (a file of the ZIP archive, a stream of the OLE container) or by
     what it `starts` with; the file `mimetype` of an archive may name the media type instead. Text is also recognised by the suffix
-    of its name, where it `holds` what it must. Other text is plain text, but refused under a suffix of a format that is no text.
+    of its name, where it `holds` what it must. Other text is plain text, but refused under the suffix of a binary format.
     A PDF has no parser here: it is read range by range.
     """
 
@@ -112,7 +112,7 @@ NO_TEXT = {"zip", *(suffix for each in FORMATS if each.container is not Containe
 def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
     """Return the media type of the file's content; `name` only tells kinds of text apart.
 
-    Raises ParseError for what is empty, no document, text under the name of something else, or an archive bomb.
+    Raises ParseError for an empty file, one that is no document, text under a wrong suffix, or an archive bomb.
     """
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)

@@ -91,7 +91,7 @@ class ForkServer:
             )
 
     def serve(self, job: Job) -> Reply | None:
-        """Have a child do the job; return its account, or None where the fork server itself is gone."""
+        """Let a child do the job; return its account, or None where the fork server itself is gone."""
         assert self._process.stdin is not None
         self.usable = False
         try:

@@ -118,7 +118,7 @@ def _keep_found(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kep
 
 @question_step("context", Kept.hash)
 def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext) -> Kept:
-    """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
+    """Look around the best kept nodes: keep the other parts of the same thing, and good neighbours."""
     settings, before = context.settings.agent, kept.way.last
     least = settings.context_share * scores.combined.max(initial=0.0)
     for node in best_first(kept.nodes, scores)[: settings.context_seeds]:

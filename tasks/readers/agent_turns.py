@@ -82,7 +82,7 @@ class Turns:
 
     @property
     def result(self) -> Kept:
-        """What was kept, or what the last look showed; nothing where no reply was of any use."""
+        """What was kept, or what the last look showed; nothing where no reply was usable."""
         if not self.heard:
             return Kept((), Way())
         shown = next((look.nodes for look in reversed(self.looks) if look.nodes), ())
@@ -119,7 +119,7 @@ def _tools(context: AskContext) -> tuple[str, ...]:
 
 @question_step("turn", Turns.hash, retries=0, reads=True)
 def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
-    """Have the model keep, drop and choose its next look, and take that: one step a turn, so that a run can be read."""
+    """Let the model keep, drop and choose its next look, and take it: one step per turn, so that a run can be read."""
     most = SHORT_TURNS if context.reader.short else context.settings.agent.steps
     turn, taken = _ask_for_turn(question, turns, context), turns.taken + 1
     last = "the limit of turns" if taken == most else ""
@@ -197,7 +197,7 @@ def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
 
 
 def _run_query(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
-    """Run the query; one that the language does not have is a result that says what it has."""
+    """Run the query; the result of an invalid one says what the language allows."""
     try:
         result = run_query(query, index_of(graph, scores, context))
     except QueryError as error:

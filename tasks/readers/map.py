@@ -161,7 +161,7 @@ def is_visual(graph: CandidateGraph) -> BoolArray:
 def reflect(
     question: Question, scores: NodeScores, search: MapSearch, readings: Sequence[PathReading], context: AskContext
 ) -> MapSearch:
-    """Find which parts of the question what was read leaves open."""
+    """Find the parts of the question that are still open."""
     call_book.get().stage = Stage.REFINED
     parts, look_at = open_parts(question, scores, readings, context), tuple[PageKey, ...]()
     if search.shown and (said := reflect_by_model(question, search.shown, list(chain(*search.rankings)), readings, context)):

@@ -123,7 +123,7 @@ def most_steps(settings: AskSettings) -> int:
 
 
 def title_stems(context: AskContext) -> frozenset[str]:
-    """Return the stems of the title and the name of the one document that is asked: all of it is of that. Of several none."""
+    """Return the stems of the title and the name of the only document in the scope: all of it is about that; none for several."""
     inside = context.scope.documents
     asked = [
         record
@@ -262,7 +262,7 @@ def mend_by_model(question: Question, plan: Plan, missing: Sequence[str], contex
 def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tuple[list[str], str]]:
     """For each step without a sufficient quote, yield the words that are missing, and a question for them and its names.
 
-    What stands nowhere in what is asked is not looked for.
+    Words that stand nowhere in the scope are not looked for.
     """
     quotes = [quote for one in plan.read.values() for quote in one.reading.quotes]
     covered = [quote.covered | quote.beside | stems_in(quote.text) for quote in quotes]
@@ -277,7 +277,7 @@ def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tup
 
 
 def evidence_of(plan: Plan) -> Evidence:
-    """Return what was found for all steps, in the order of the plan; of a mended one that found less those before."""
+    """Return what was found for all steps, in the order of the plan; if a mended plan found less, that of the one before."""
     best = plan.best
     found = [best.read[step.id] for step in best.steps]
     pages = sorted(best.pages.items(), key=lambda item: (-item[1], item[0]))

@@ -58,7 +58,7 @@ def _wrong(planned: Planned, most: int) -> str:
 def missing_of(
     question: Question, steps: Sequence[PlanStep], readings: Mapping[str, PathReading], context: AskContext
 ) -> tuple[str, ...] | None:
-    """Have the model say what is missing, () where nothing is; a small one is not asked: it finds all of it enough, or nothing."""
+    """Let the model say what is missing, () where nothing is; a small one is not asked: it would call all enough, or nothing."""
     if context.reader.short:
         return None
     (check,) = context.reader.do(

@@ -68,9 +68,9 @@ async def score_steps(
 
 
 async def read_steps(question: Question, plan: Plan, texts: Sequence[PathText], context: AskContext) -> list[PathReading]:
-    """Have each step of the layer read its own evidence, all at once.
+    """Let each step of the layer read its own evidence, all at once.
 
-    A model is told which part of the question that is; a small one, whom that confuses, is asked the question of all of it.
+    A model gets the part of the question; a small one, which that confuses, gets the whole question each time.
     """
     if context.reader.model:
         aims = [_aim(question, step, plan, context) for step in plan.open_steps]

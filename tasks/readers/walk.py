@@ -1,4 +1,4 @@
-"""`walk`: from the pages nearest to the question to their neighbours, each rated by how much of what is asked stands on it."""
+"""`walk`: from the pages nearest to the question to their neighbours, each rated by how much of the question stands on it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from tasks.routing.way import ChosenPath, Way
 RATING = "rate_page"
 """The prompt by which a model rates a page, unless it is a small one."""
 MISFIT = 0.5
-"""What is left of the share of a page without the number, date or name that is asked for."""
+"""A page without the number, date or name asked for keeps this part of its share."""
 PAGE_CHARACTERS = 4_000
 """Of a page that a model rates; less for a small one."""
 NAMED_IN_TRACE = 12

@@ -13,7 +13,7 @@ from tasks.asking.records import NodeScores, Question
 
 
 async def find_documents(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
-    """Return all nodes of what is asked with their scores; of a large scope those of its best documents, `most` at most.
+    """Return all nodes of the scope with their scores; of a large scope those of its best documents, at most `most`.
 
     Where even the best document is too large, they are what any question of a large scope works on: the best nodes.
     """

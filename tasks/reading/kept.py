@@ -40,12 +40,12 @@ def decode_answer(parts: Sequence[bytes]) -> Answer:
 )
 def recall_answer(key: StepKey) -> Answer:
     """Give the answer that was kept when the same was asked before."""
-    # What was kept a moment ago went with a document that was removed, or was damaged since.
+    # It was kept a moment ago: since then a document was removed, or the file was damaged.
     raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone", key.name)
 
 
 def give_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
-    """Return a kept answer as it is given again: what was paid for it is in `cached`, and the seconds are of these steps."""
+    """Return a kept answer to give again: its paid calls count as `cached`, and the seconds are those of these steps."""
     paid = answer.usage
     usage = replace(
         paid,
@@ -60,7 +60,7 @@ def give_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
 
 
 _at_work: dict[tuple[int, str, bool, float | None], "asyncio.Future[Answer | None]"] = {}
-"""What is being answered in this process, by the event loop and all that decides the answer; None where that failed."""
+"""Answers in progress in this process, by event loop and all that decides the answer; None where one failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ class KeptAnswers:
         return recall_answer.find_artifacts(key, self.memo) is not None
 
     async def give_or(self, key: StepKey, place: Workplace, answer: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Give what is kept, or what another request of this process makes of the same; else `answer`.
+        """Give the kept answer, or that of another request of this process for the same; else `answer`.
 
-        Where the other one fails, all that waited for it answer by themselves.
+        If the other request fails, all that waited for it answer by themselves.
         """
         if given := await self._again(key, place):
             return given
         loop = asyncio.get_running_loop()
-        # What another request makes of it is given here, too, where the two would go on alike without the model.
+        # Two requests share an answer only if they would behave alike without the model.
         same = id(loop), key.inputs, self.request.require_model, self.request.settings.seconds
         if same in _at_work:
             made = await asyncio.shield(_at_work[same])
@@ -124,9 +124,9 @@ class KeptAnswers:
         return None
 
     def keep(self, key: StepKey, answer: Answer) -> None:
-        """Keep an answer where its snapshot is still the published one; nothing is lost where there is no room for it.
+        """Keep an answer if its snapshot is still the published one; a full disk does no harm.
 
-        A removal publishes first and forgets then: what is written before its look is forgotten by it, later things by this one.
+        A removal publishes first and then forgets: it forgets what was written before; the second check forgets the rest.
         """
         with suppress(OSError, CodecError):
             if self.snapshot.is_published():
@@ -135,5 +135,5 @@ class KeptAnswers:
                 forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
-        """Drop what is kept of a question, in whatever way it was asked."""
-        self.memo.forget(key.remembered_for)
+        """Drop all kept answers to a question, however it was asked."""
+        self.memo.forget(key.kept_under)

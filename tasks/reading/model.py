@@ -117,14 +117,14 @@ class ModelReader:
         return model.abilities.sees and pictures > 0 and not self.short and not model.ended
 
     def keywords(self, question: str) -> tuple[str, ...]:
-        """Return the words to search by that the model finds in the question; what does not stand there is none."""
+        """Return the words to search by that the model finds in the question; words that are not in it are dropped."""
         call = self.context.call("keywords", "the question's keywords", Keywords, question=question)
         (value,) = self.context.ask([call])
         found = [] if isinstance(value, ChatError) else value.keywords
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
 
     def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
-        """Have the model do all of these at once, as far as it is of use and the time is not up; what failed is noted."""
+        """Let the model do all of these at once, while it is usable and there is time; failures are noted."""
         book = call_book.get()
         if book.over and not book.require_model:
             return [None] * len(duties)
@@ -195,7 +195,7 @@ class ModelReader:
         return call, shown
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
-        """Return what the model read; an answer that nothing proves is none."""
+        """Return what the model read; an answer without proof does not count."""
         nothing = PathReading(answer="", quotes=(), present=path.present, path=path, seen=shown.seen)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing

@@ -23,7 +23,7 @@ from tasks.reading.shown import Shown, show_passages
 def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
     """Return what is shown of readings that a model made, of at least one path, and the passages in it as one path.
 
-    Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
+    Pictures are not shown again: the passages that readers cite count as seen, for the answer may rest on their words.
     """
     settings = context.settings.reading.model
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
@@ -68,7 +68,7 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
     supporting = [reading for reading in readings if reading.supported]
     if len(different_answers([reading.answer for reading in supporting])) != 1 or not all(reading.whole for reading in supporting):
         return None
-    return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
+    return _answer_of(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
 
 
 def combine_readings(
@@ -110,10 +110,10 @@ def combine_readings(
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     if len(value.items) >= MOST_ITEMS:
         notes = (*notes, f"the list may be longer: the model had room for {MOST_ITEMS} items")
-    return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
+    return _answer_of(answer, quotes, readings, consistency=consistency, notes=notes)
 
 
-def _answered(
+def _answer_of(
     answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
 ) -> Synthesis:
     """Return an answer on its quotes, each once; with notes it answers the question in part."""
@@ -143,7 +143,7 @@ def _most_given(question: Question, readings: Sequence[PathReading], why: str, c
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
     notes = (f"this is the answer that most paths give: {why}",)
-    return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
+    return _answer_of(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 
 def _equal_share(readings: Sequence[PathReading]) -> float:

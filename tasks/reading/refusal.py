@@ -1,4 +1,4 @@
-"""Refusing: the probability that what is asked answers nothing of the question, where no model reads."""
+"""Refusing: the probability that nothing in the scope answers the question, where no model reads."""
 
 import numpy as np
 

@@ -159,7 +159,7 @@ class ExtractiveReader:
         new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
         for part in parts:
-            # A quote that holds no more than the names says nothing of what is asked.
+            # A quote that holds only the names says nothing about the question.
             on_topic = (inside | beside) @ part.asked > 0.0
             fits = new & on_topic & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
             coverage = Coverage(inside, beside, part.all)
@@ -180,7 +180,7 @@ class ExtractiveReader:
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
             best = tuple(quotes[place] for place in chosen)
-            # Of one part of several nothing is quoted that holds none of what it asks: the others have their own.
+            # One part of several gets no quote that holds nothing it asks for: the others have their own.
             answers.append(PartAnswer(part, best if covered > 0.0 or len(parts) == 1 else (), covered))
         return answers
 
@@ -203,7 +203,7 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
 
 
 def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
-    """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
+    """Return the names, years and numbers of the question that stand nowhere in the scope, as the question writes them."""
     present = {stem for reading in readings for stem in reading.present}
     words = dict(zip(question.terms.stems, question.terms.words, strict=True))
     return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in present))

@@ -98,7 +98,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
 
 
 def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: NodeScores) -> Synthesis:
-    """Return what was not found with the language as the reason: a list of the words of a foreign question would say little."""
+    """Name the language as the reason for not_found: a list of the words of a foreign question would say little."""
     if synthesis.status is not AnswerStatus.NOT_FOUND or scores.present or looks_english(question.text):
         return synthesis
     return replace(synthesis, why=NO_WORD_SAID)

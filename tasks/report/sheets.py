@@ -54,7 +54,7 @@ class Exhibit:
 
     @property
     def table(self) -> Rows | None:
-        """Return the table; None of what is gone, is shown by a picture, or has no cells."""
+        """Return the table; None if the node is gone, is shown as a picture, or has no cells."""
         table = read_html(self.node.html) if self.node and self.node.html and not self.crop else None
         return rows_shown(table, self.quotes) if table and table.rows else None
 

@@ -24,7 +24,7 @@ class Refined:
 
 @dataclass(frozen=True, slots=True)
 class TerrainEditor:
-    """The edits of a question's terrain; what they propose the reader rates, within the number of pairs that is allowed."""
+    """The edits of a question's terrain; the reader rates their proposals, up to the allowed number of pairs."""
 
     question: Question
     graph: CandidateGraph

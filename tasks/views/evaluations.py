@@ -144,7 +144,7 @@ def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:
     figures = _changes(figures) if ablated else figures
     # Of ablations values and differences stand in one column.
     name = str if ablated else units.name_with_unit
-    names = [name(metric) + units.fitted_mark(evaluation, metric) for metric in figures["metric"]]
+    names = [name(metric) + units.mark_of_fit(evaluation, metric) for metric in figures["metric"]]
     counts = figures.select(pl.col("questions").over("metric", "group", mapping_strategy="join")).to_series()
     parts = [f"{group} ({_span(questions)})" for group, questions in zip(figures["group"], counts, strict=True)]
     figures = figures.with_columns(pl.Series("name", names, pl.String), pl.Series("part", parts, pl.String))

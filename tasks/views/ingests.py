@@ -1,4 +1,4 @@
-"""An ingest of the query service as it is shown: what is to be read, how far it came, and what came of it."""
+"""An ingest of the query service: its request, its progress, and its result."""
 
 from typing import Any
 

@@ -159,7 +159,7 @@ def shows_all() -> Iterator[None]:
     registry = CollectorRegistry()
     with counting_together():
         registry.register(_Sums(os.environ[SHARED_FOLDER]))
-        with _served(address, registry):
+        with _serve(address, registry):
             yield
 
 
@@ -173,7 +173,7 @@ def counting(address: str) -> Iterator[None]:
         with subscribe(Metrics(registry).count):
             yield
         return
-    with _served(address, registry), subscribe(Metrics(registry).count):
+    with _serve(address, registry), subscribe(Metrics(registry).count):
         yield
 
 
@@ -200,7 +200,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
+def _serve(address: str, registry: CollectorRegistry) -> Iterator[None]:
     """Show the registry while the block runs; where the port cannot be used, warn once, and show nothing."""
     from prometheus_client import start_http_server
 

@@ -164,7 +164,7 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:
-    for number, value in enumerate(_parsed(f"{file}", text), 1):
+    for number, value in enumerate(_parse(f"{file}", text), 1):
         yield _object_row(f"{file}, record {number}", number, value)
 
 
@@ -173,10 +173,10 @@ def _line_rows(file: Path, text: str) -> Iterator[Row]:
     lines = ((line, written) for line, written in enumerate(text.split("\n"), 1) if written.strip())
     for number, (line, written) in enumerate(lines, 1):
         place = f"{file}, line {line}"
-        yield _object_row(place, number, _parsed(place, written))
+        yield _object_row(place, number, _parse(place, written))
 
 
-def _parsed(place: str, text: str) -> list[object]:
+def _parse(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
