@@ -114,7 +114,7 @@ def usage(calls: CallBook, steps: Iterable[StepRecord], counts: Mapping[str, flo
 
 def list_notes(calls: CallBook) -> tuple[str, ...]:
     proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
-    left_out = f"{proofless} of the model were dropped: they name nothing that it was shown, or prove nothing there"
+    left_out = f"dropped {proofless} of the model, for naming nothing that it was shown or proving nothing"
     seen = len(calls.unchecked)
     read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
     unchecked = f"{read_there} and could not be checked"

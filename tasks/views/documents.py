@@ -150,8 +150,8 @@ def view_receipt(receipt: Receipt) -> ReceiptView:
         "the uploaded file": gone["uploads"],
         f"the quotes in {counted(quoting, 'answer')}": quoting,
     }
-    went = ", ".join(part for part, is_gone in parts.items() if is_gone) or "what was left"
-    stays = "; its file stays where it lies" if receipt.file_stays else ""
+    went = ", ".join(part for part, is_gone in parts.items() if is_gone) or "its remaining data"
+    stays = "; its file stays where it is" if receipt.file_stays else ""
     return ReceiptView(
         document=NamedDocument(receipt.document_id, receipt.name),
         snapshot=receipt.snapshot,

@@ -102,8 +102,8 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
     ("book", "note"),
     [
         ({"notes": ["the model failed on path 2 of 3"] * 2}, "the model failed on path 2 of 3"),
-        ({"left_out": 2}, "2 citations of the model named nothing"),
-        ({"left_out": 1}, "1 citation of the model named nothing"),
+        ({"left_out": 2}, "dropped 2 citations of the model, for naming nothing"),
+        ({"left_out": 1}, "dropped 1 citation of the model, for naming nothing"),
         ({"unchecked": {("a1", "blue")}}, "1 quote is read from a picture and could not be checked"),
         ({"unchecked": {("a1", "blue"), ("a1", "red")}}, "2 quotes are read from pictures and could not be checked"),
         ({"shown": 100, "held": 147}, "the model was shown 100 of the 147 characters that were found"),

@@ -118,7 +118,7 @@ def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_p
     found, asked, book = answered(context, reply, (0,), (2,), (1,))
     assert asked["WholeAnswer"] == 2 and wrong in book.notes[0]
     assert (found.answer, found.status) == ("20 metres", AnswerStatus.PARTIAL) and len(found.quotes) == 2
-    assert "most of them give" in found.notes[0]
+    assert "most paths give" in found.notes[0]
 
 
 def test_nothing_found_comes_with_what_stands_nowhere(context):

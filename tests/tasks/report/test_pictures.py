@@ -81,7 +81,7 @@ def test_an_encrypted_file_and_a_page_that_is_not_there_say_so(artifacts, tmp_pa
     with pytest.raises(NoPictureError, match="encrypted"):
         drawn(artifacts, a_record(id_of(path), path.name, path=str(path)), a_page())
     plain = hostile.plain_pdf(tmp_path)
-    with pytest.raises(NoPictureError, match="no PDF with a page 9"):
+    with pytest.raises(NoPictureError, match="not a PDF with a page 9"):
         drawn(artifacts, a_record(id_of(plain), plain.name, path=str(plain)), a_page(9))
 
 
