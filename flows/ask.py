@@ -18,22 +18,22 @@ from storage.records.answers import Answer
 from storage.runs.log import ASKING
 from storage.system import check_writable
 from tasks.asking.calls import counting_calls
-from tasks.asking.opening import entered, opened_for_reading
+from tasks.asking.opening import enter_in_thread, open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
-from tasks.asking.request import AskRequest, asked_scope, checked_questions
+from tasks.asking.request import AskRequest, check_questions, find_scope
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import LocalModelError, local_model
-from tasks.reading.answer import UnansweredError, gathered, record
+from tasks.reading.answer import UnansweredError, gather_answer, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.base import changed
-from tasks.step import StepKey, Workplace, chained
+from tasks.step import StepKey, Workplace, chain_steps
 from tasks.views.answers import AnswerView, view_answer
-from tasks.watching.watching import watched_question
+from tasks.watching.watching import watch_question
 
 Seat = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -57,8 +57,8 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     if request.local:
         request = request.model_copy(update={"settings": changed(request.settings, {"reading.by": "model"})})
     server = local_model() if request.local else chat_server_of(request.settings, request.reader)
-    location, questions = corpus_location(request.corpus), checked_questions(request.questions)
-    async with opened_for_reading(location) as snapshot:
+    location, questions = corpus_location(request.corpus), check_questions(request.questions)
+    async with open_in_thread(location) as snapshot:
         check_writable(location.runs)
         with ExitStack() as held:
             asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held, began)
@@ -106,13 +106,13 @@ class Asking:
 
     async def open_context(self) -> AskContext:
         snapshot, settings = self.kept.snapshot, self.request.settings
-        scope = asked_scope(snapshot, self.request)
+        scope = find_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
         until, required = self.request.deadline(self.began), self.request.require_model
         try:
             # in a thread: a local model may have to be loaded
             opening = open_reader(self.server, settings, snapshot, until, require_rater=required)
-            reader = await entered(self.held, opening)
+            reader = await enter_in_thread(self.held, opening)
         except (ChatEndedError, LocalModelError) as error:
             if required:
                 raise
@@ -159,16 +159,16 @@ async def answer_one(
     bounds = reader.most_calls(request.settings)
     deadline = request.deadline(time.monotonic() if began is None else began)
     with (
-        watched_question(place.run_id, answer_id, request.reader) as ended,
+        watch_question(place.run_id, answer_id, request.reader) as ended,
         writing_together(replace(place, remembers=keep is not None)) as own_place,
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds, deadline=deadline, require_model=request.require_model) as calls,
-        chained(),
+        chain_steps(),
     ):
         calls.notes.extend(context.reader.notes)
         question = await understand(answer_id, text, context)
         findings = await reader.read(question, context)
-        answer = gathered(
+        answer = gather_answer(
             answer_id=answer_id,
             asked=asked,
             question=text,

@@ -29,9 +29,9 @@ from storage.system import check_writable
 from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
-from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recalled
-from tasks.evaluation.figures import summed_up
-from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked
+from tasks.evaluation.figures import sum_up
+from tasks.evaluation.judging import ModelJudge, judge_batch, open_judge
 from tasks.evaluation.lines import write_lines
 from tasks.evaluation.pictures import write_pictures
 from tasks.evaluation.plan import (
@@ -44,7 +44,7 @@ from tasks.evaluation.plan import (
     work_to_do,
 )
 from tasks.evaluation.scoring import Judged
-from tasks.evaluation.sizing import fitted_weights, weights_of_flow
+from tasks.evaluation.sizing import fit_weights, weights_of_flow
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -72,11 +72,11 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
         except (ChatEndedError, FailedRun) as error:
             return Failed(message=str(error))
     if request.what == "fit":
-        write_weights(Path(request.out or WEIGHTS_FILE), fitted_weights(plan, found))
+        write_weights(Path(request.out or WEIGHTS_FILE), fit_weights(plan, found))
     elif request.out is not None:
         write_lines(request.out, plan, found)
-    found = found.joined(Results(notes=variants_of(plan, started)))
-    evaluation = summed_up(plan, found, run_id=str(flow_run.id), started=started, weights=weights)
+    found = found.merge(Results(notes=variants_of(plan, started)))
+    evaluation = sum_up(plan, found, run_id=str(flow_run.id), started=started, weights=weights)
     keep_evaluation(evaluations_file(), evaluation)
     await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
@@ -89,7 +89,7 @@ async def ask_plan(plan: EvaluationPlan) -> Results:
         missing, ids = work_to_do(plan, corpus, arms[0])
         if missing is not None:
             await ingest(missing)
-        found = found.joined(await ask_corpus(corpus, arms, plan, ids))
+        found = found.merge(await ask_corpus(corpus, arms, plan, ids))
     return found
 
 
@@ -106,15 +106,15 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
             snapshot=lambda: snapshot.number,
         ) as place,
         working_at(place),
-        opened_judge(request, corpus, place) as judge,
+        open_judge(request, corpus, place) as judge,
     ):
         require_read(plan, arms[0], snapshot)
         found = Results(notes=notes_of(plan, snapshot, ids))
         for arm in arms:
-            found = found.joined(await ask_all(arm, snapshot, plan, ids))
+            found = found.merge(await ask_all(arm, snapshot, plan, ids))
             if request.what == "answers":
                 judged = await judge_all(found.asked[arm.name], plan, judge)
-                found = found.joined(Results(judged={arm.name: judged}))
+                found = found.merge(Results(judged={arm.name: judged}))
     return found
 
 
@@ -124,7 +124,7 @@ async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mappi
     kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
     with open_reader(chat_server_of(arm.ask, arm.reader), arm.ask, snapshot) as reader:
         context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, plan.request.questions_at_once)
-        asked = recalled(plan.questions, context)
+        asked = recall_asked(plan.questions, context)
         report(arm.name, "ask", len(asked), len(plan.questions))
         for batch in batches([question for question in plan.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, context)}

@@ -33,11 +33,11 @@ from tasks.finding.plan import DocumentWork
 from tasks.ingest.batches import as_they_finish
 from tasks.ingest.keys import IngestTools
 from tasks.ingest.model import reader_identity, reading_model
-from tasks.ingest.outcomes import DocumentOutcome, failed, ready, unexpected, watched_document
+from tasks.ingest.outcomes import DocumentOutcome, failed_outcome, outcome_of_error, ready_outcome, watch_document
 from tasks.ingest.publishing import index, publish, rename
-from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
+from tasks.ingest.remembered import is_remembered, recall_graph, recall_outcomes
 from tasks.ingest.report import IngestReport, ingest_report
-from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded, survey
+from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded_parameters, survey
 from tasks.ingest.steps import NotKeptError, TooFewRepliesError
 from tasks.lineage.at_work import rest_of
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
@@ -46,7 +46,7 @@ from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import UnopenedEmbedder, unopened_embedders
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
-from tasks.step import Workplace, chained
+from tasks.step import Workplace, chain_steps
 
 if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
@@ -90,7 +90,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         lineage_of_run(
             location,
-            parameters=recorded(request),
+            parameters=recorded_parameters(request),
             settings=request.settings.model_dump(mode="json"),
             run_id=run_id,
             snapshot=lambda: corpus.snapshot,
@@ -148,7 +148,7 @@ async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport
 async def publish_what_was_lost(context: IngestContext) -> None:
     """Publish documents again, from their artifacts, whose part of the graph was damaged."""
     settings = context.request.settings
-    for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
+    for batch in recall_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
         await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
 
 
@@ -162,10 +162,10 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
             aclosing(read_documents(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
-                with chained(one for outcome in outcomes for one in outcome.task_runs) as batch:
+                with chain_steps(one for outcome in outcomes for one in outcome.task_runs) as batch:
                     await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
                 published += batch.last
-        with chained(published):
+        with chain_steps(published):
             await index.submit(corpus)
     except StoppedError:
         return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
@@ -190,21 +190,21 @@ def read_documents(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Workers | None = None) -> DocumentOutcome:
     """Make the graph of one document, or say why there is none; steps done by workers are recalled here."""
-    with watched_document(work) as ended, chained() as steps:
+    with watch_document(work) as ended, chain_steps() as steps:
         try:
-            graph, unfinished = remembered_graph(work), False
+            graph, unfinished = recall_graph(work), False
             if graph is None and workers is not None:
                 await workers.read(work)
-                graph = remembered_graph(work)
+                graph = recall_graph(work)
             if graph is None:
                 graph, unfinished = await make_graph(work, tools)
-            outcome = ready(work, graph, unfinished=unfinished)
+            outcome = ready_outcome(work, graph, unfinished=unfinished)
         except ParseError as error:
-            outcome = failed(work, error.state, error.reason)
+            outcome = failed_outcome(work, error.state, error.reason)
         except (TooFewRepliesError, NotKeptError) as error:
-            outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, logged=type(error).__name__)
+            outcome = failed_outcome(work, DocumentState.FAILED, str(error), for_good=False, logged=type(error).__name__)
         except Exception as error:
-            outcome = unexpected(work, error)
+            outcome = outcome_of_error(work, error)
         ended(outcome)
     report(work.document_id, "done", 1, outcome.record.pages)
     return replace(outcome, task_runs=steps.last)

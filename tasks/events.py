@@ -43,7 +43,7 @@ class DocumentBegan:
 
 @dataclass(frozen=True, slots=True)
 class DocumentEnded:
-    """It has its state, with the reason in `error` where it is not ready; `stopped` where the reading was broken off."""
+    """Its state, with the reason in `error` where it is not ready; `stopped` where reading was interrupted."""
 
     run: str
     document: str
@@ -131,7 +131,7 @@ class DraftGrown:
 
 
 Followed: TypeAlias = StageReached | DraftGrown
-"""For whoever waits for an answer, and for no log."""
+"""Only for the caller who waits for an answer, not for logs."""
 
 OfARun: TypeAlias = RunBegan | RunEnded | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 Logged: TypeAlias = OfARun | QuestionRefused
@@ -144,7 +144,7 @@ _listeners: list[Listener] = []
 
 
 @contextmanager
-def subscribed(listener: Listener) -> Iterator[None]:
+def subscribe(listener: Listener) -> Iterator[None]:
     """Call the listener with every event of this process while the block runs, from many threads."""
     _listeners.append(listener)
     try:

@@ -92,7 +92,7 @@ class StepKey:
     owner: str = ""
 
     @property
-    def remembered_for(self) -> str:
+    def kept_under(self) -> str:
         return self.owner or self.subject
 
 
@@ -101,7 +101,7 @@ workplace: ContextVar[Workplace] = ContextVar("workplace")
 
 @dataclass(slots=True)
 class Chain:
-    """Steps of which each waits for the one before, as Prefect's UI draws it: those of a document, or of a question.
+    """Steps that each wait for the one before, as Prefect's UI draws it: those of a document, or of a question.
 
     `last` are the task runs that the next step waits for; there are none outside a Prefect run.
     """
@@ -116,7 +116,7 @@ turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
 
 
 @contextmanager
-def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
+def chain_steps(after: Iterable[UUID] = ()) -> Iterator[Chain]:
     """Chain the steps inside the block, the first of them to these task runs; give the chain, whose end others may wait for."""
     own = Chain(tuple(after))
     token = chain.set(own)
@@ -167,32 +167,32 @@ class Step(Generic[P, R]):
     def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, clock = workplace.get(), time.monotonic()
-        names = self.remembered(key, place.memo) if self.codec and place.remembers else None
+        names = self.find_artifacts(key, place.memo) if self.codec and place.remembers else None
         if not (self.codec and names):
             return None
         with place.memo.sparing():
             result: R = self.codec.decode([place.memo.artifacts.read(names[part]) for part in sorted(names, key=int)])
-            place.note(replace(self._begun(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
+            place.note(replace(self._begin_record(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
             return result
         return None
 
-    def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
+    def find_artifacts(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
         """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
-        return memo.lookup(key.remembered_for, self.name, self.identity(key))
+        return memo.lookup(key.kept_under, self.name, self.identity(key))
 
     def remember(self, key: StepKey, result: R, memo: StepMemo) -> Mapping[str, str]:
         """Keep what the step made for this key, and return its artifacts; the step has a codec."""
         assert self.codec is not None
         with memo.sparing():
             names = {str(part): memo.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-            memo.remember(key.remembered_for, self.name, self.identity(key), names, within=self.codec.pictures(result))
+            memo.remember(key.kept_under, self.name, self.identity(key), names, within=self.codec.pictures(result))
             return names
         return self.summary(result)
 
     def identity(self, key: StepKey) -> str:
         return identify(self.name, self.version, key.inputs)
 
-    def _begun(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
+    def _begin_record(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
         """Return the line of lineage of what begins now."""
         return StepRecord(
             run_id=place.run_id,
@@ -267,7 +267,7 @@ class Step(Generic[P, R]):
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
         """Recall or make the result and record how it went; return whether it was recalled."""
         place, key, clock = workplace.get(), self.cache_key(*args, **kwargs), time.monotonic()
-        record = self._begun(place, key, attempt)
+        record = self._begin_record(place, key, attempt)
         names: Mapping[str, str] = {}
         error, recalled = "", None
         try:

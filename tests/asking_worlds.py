@@ -36,7 +36,7 @@ from storage.runs.views import RunEntries, read_run
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import NodeScores, PathReader, Question
-from tasks.asking.request import AskRequest, asked_scope
+from tasks.asking.request import AskRequest, find_scope
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
@@ -280,7 +280,7 @@ def steps_of(location: CorpusLocation) -> list[str]:
 
 
 def limited(snapshot: Snapshot, **limits: Any) -> Scope:
-    return asked_scope(snapshot, AskRequest(questions=("?",), **limits))
+    return find_scope(snapshot, AskRequest(questions=("?",), **limits))
 
 
 def answers_kept(location: CorpusLocation) -> list[dict[str, Any]]:

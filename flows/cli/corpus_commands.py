@@ -17,7 +17,7 @@ from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
 from tasks.settings.base import dotted, leaves
 from tasks.views.corpora import CorpusView, open_runs, view_corpora, view_corpus
-from tasks.views.documents import opened, view_details, view_receipt
+from tasks.views.documents import open_document, view_details, view_receipt
 
 WELL, PROBLEM = 0, 1
 
@@ -45,7 +45,7 @@ def show_corpus(corpus: CorpusView, documents: Sequence[DocumentRecord], output:
 
 
 def documents_show(arguments: argparse.Namespace, output: Output) -> int:
-    with opened(arguments.corpus, arguments.document) as found:
+    with open_document(arguments.corpus, arguments.document) as found:
         output.draw(view_details(*found), "document.j2")
     return WELL
 

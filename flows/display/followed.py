@@ -7,7 +7,7 @@ from rich.text import Text
 
 from flows.display.output import Output
 from storage.records.answers import Answer
-from tasks.events import DraftGrown, Event, StageReached, subscribed
+from tasks.events import DraftGrown, Event, StageReached, subscribe
 
 LOOKING = "looking"
 WITHDRAWN = "the draft of this answer is withdrawn: it failed the check"
@@ -23,7 +23,7 @@ class Following:
 
     @contextmanager
     def show(self) -> Iterator[None]:
-        with self._line, subscribed(self._hear):
+        with self._line, subscribe(self._hear):
             yield
 
     def _hear(self, event: Event) -> None:

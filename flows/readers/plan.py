@@ -6,7 +6,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
-from tasks.readers.plan import check_plan, decompose, evidence_of, find_evidence, most_steps, taken
+from tasks.readers.plan import add_readings, check_plan, decompose, evidence_of, find_evidence, most_steps
 from tasks.readers.plan_steps import find_more, read_steps, score_steps, understand_steps
 from tasks.reading.paths import fetch_texts
 from tasks.reading.synthesis import Findings, synthesize
@@ -30,7 +30,7 @@ async def read(question: Question, context: AskContext) -> Findings:
             own = await score_steps(question, graph, scores, layer, context)
             evidence = await find_evidence.submit(question, graph, scores, own, context)
             texts = await fetch_texts.submit(question, graph, evidence.scores, evidence.paths, context)
-            plan = taken(plan, graph, evidence, await read_steps(question, plan, texts, context), context)
+            plan = add_readings(plan, graph, evidence, await read_steps(question, plan, texts, context), context)
         plan = await understand_steps(question, await check_plan.submit(question, scores, plan, context), context)
         plan, graph, scores = await find_more(question, plan, graph, scores, context)
     return await synthesize.submit(question, graph, scores, evidence_of(plan), context)

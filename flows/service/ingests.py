@@ -24,7 +24,7 @@ from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentRecord, DocumentState
 from tasks.finding.plan import lies_below
-from tasks.ingest.request import shown_root
+from tasks.ingest.request import display_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
 from tasks.settings.environment import settings_file
 from tasks.views.documents import view_document
@@ -248,14 +248,14 @@ def find_unread_uploads() -> list[tuple[str, list[str]]]:
 
 def _records(ingest: Ingest) -> list[DocumentRecord]:
     """Return the documents that came of its paths."""
-    roots = [shown_root(path) for path in ingest.paths]
+    roots = [display_root(path) for path in ingest.paths]
     with suppress(UnknownCorpusError), open_for_reading(corpus_location(ingest.corpus)) as snapshot:
         return [record for record in snapshot.documents() if any(lies_below(path, roots) for path in record.paths)]
     return []
 
 
 def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
-    roots = [shown_root(path) for path in ingest.paths]
+    roots = [display_root(path) for path in ingest.paths]
     return {
         "snapshot": said["snapshot"],
         "documents": [view_document(record).model_dump(mode="json") for record in _records(ingest)],

@@ -31,7 +31,7 @@ from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
 from tasks.views.answers import view_answer
 from tasks.views.corpora import view_corpora
-from tasks.views.documents import find_page, opened, view_document, view_outline, view_page, view_receipt
+from tasks.views.documents import find_page, open_document, view_document, view_outline, view_page, view_receipt
 
 Answering = Callable[[AskRequest], Awaitable[Sequence[Mapping[str, Any]]]]
 """Answers a request; each answer is as `--json` shows it."""
@@ -167,7 +167,7 @@ class Tools(MCPServer):
 
 def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """Show a page (from 1; a slide or sheet, too): its picture, where one can be had, and its text in reading order."""
-    with opened(corpus, document) as found:
+    with open_document(corpus, document) as found:
         shown = fields_of(view_page(*found, page))
         drawn, why = (None, "") if cursor else draw_page(found[1], find_page(*found, page), PICTURE_PIXELS)
     texts = [
@@ -181,7 +181,7 @@ def get_page(document: Document, page: int, corpus: Corpus = "", cursor: Cursor 
 
 def get_outline(document: Document, corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
     """List the sections of a document with their levels and pages, in reading order."""
-    with opened(corpus, document) as found:
+    with open_document(corpus, document) as found:
         shown = fields_of(view_outline(*found))
     return make_part(shown, "sections", shown.pop("sections"), cursor)
 

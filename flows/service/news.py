@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 from flows.ask_deployed import Answers, AwaitedRequest, asked_here
-from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
+from tasks.events import DraftGrown, Event, Followed, StageReached, subscribe
 
 FIRST_SECONDS = 0.4
 """After this a question that waits for others says so."""
@@ -22,7 +22,7 @@ class LatestEvents:
         self._newest: dict[type[Followed], Followed] = {}
         self._some = asyncio.Event()
         self._hearing = ExitStack()
-        self._hearing.enter_context(subscribed(self._hear))
+        self._hearing.enter_context(subscribe(self._hear))
         asked.answers.add_done_callback(self._end)
 
     def _hear(self, event: Event) -> None:

@@ -44,7 +44,7 @@ from flows.service.runs_here import RunsHere
 from storage.text import without_sign_in
 from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
-from tasks.watching.watching import watched
+from tasks.watching.watching import watch_events
 
 SPARE_THREADS = 32
 """For questions at work and for pages, beside a thread for each question whose object store hangs; asyncio has six by default."""
@@ -149,7 +149,7 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
     host, port = address()
     listening, token = listen(host, port), required_token(host)
     signal.signal(ending, end)
-    with watched(), ThreadPoolExecutor(max_workers=1) as other:
+    with watch_events(), ThreadPoolExecutor(max_workers=1) as other:
         # In the main thread Prefect and the web server would answer signals themselves.
         other.submit(loop.run_until_complete, serve(listening, token, stopping, declared, ready)).result()
         send_last_events()

@@ -11,10 +11,10 @@ from storage.records.documents import WHOLE_PAGE, Passage
 from storage.runs.log import RunLog
 from tasks.algorithms.arrays import strongest
 from tasks.asking.candidates import find_candidates, score
-from tasks.asking.opening import opened_for_reading
+from tasks.asking.opening import open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReading
-from tasks.asking.request import AskRequest, asked_scope, checked_questions
+from tasks.asking.request import AskRequest, check_questions, find_scope
 from tasks.asking.second_look import look_again
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import open_question_embedder
@@ -35,10 +35,10 @@ async def search(request: AskRequest, start: int, limit: int) -> Found:
 
     Each passage is quoted by its best words for the question, or its first; meaningless ones are left out. Raise as `ask`.
     """
-    location, (text,) = corpus_location(request.corpus), checked_questions(request.questions)
+    location, (text,) = corpus_location(request.corpus), check_questions(request.questions)
     # Steps record what they did, but this log is never written: a search leaves nothing behind.
     place = workplace_of("search", RunLog(location.runs / "search", itertools.count(1), held=[]))
-    async with opened_for_reading(location) as snapshot:
+    async with open_in_thread(location) as snapshot:
         context = await asyncio.to_thread(_context, snapshot, request)
         with working_at(replace(place, remembers=False)):
             question = await understand("search", text, context)
@@ -59,7 +59,7 @@ async def search(request: AskRequest, start: int, limit: int) -> Found:
 
 
 def _context(snapshot: Snapshot, request: AskRequest) -> AskContext:
-    scope, settings = asked_scope(snapshot, request), request.settings
+    scope, settings = find_scope(snapshot, request), request.settings
     embedder = open_question_embedder(snapshot.embedder, models=settings.models)
     return context_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
 

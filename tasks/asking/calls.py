@@ -111,7 +111,7 @@ class CallBook:
         self.held += of
 
     def begin(self, purpose: str, together: int) -> None:
-        """Tell that so many calls are asked together."""
+        """Record that these calls are asked together."""
         self._together, self._back = together, 0
         self._tell(purpose)
 

@@ -39,7 +39,7 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
     view, scope, columns = context.snapshot.view, context.scope, columns_for(question, context)
     if not is_large(context):
-        return laid_out(load_scope(view, scope, columns=columns, initial_vectors=initial), settings.arcs)
+        return lay_out_arcs(load_scope(view, scope, columns=columns, initial_vectors=initial), settings.arcs)
     best = find_seeds(
         view,
         scope,
@@ -50,10 +50,10 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     )
     seeds = each_once(np.concatenate([find_named_nodes(question, best, context), best]))
     found = load_around(view, scope, seeds, hops=settings.hops, limit=settings.limit, columns=columns, initial_vectors=initial)
-    return laid_out(found, settings.arcs)
+    return lay_out_arcs(found, settings.arcs)
 
 
-def laid_out(graph: CandidateGraph, arcs: Literal["all", "paper"]) -> CandidateGraph:
+def lay_out_arcs(graph: CandidateGraph, arcs: Literal["all", "paper"]) -> CandidateGraph:
     """Return the graph with the arcs of the method."""
     if arcs == "all":
         return graph
@@ -97,7 +97,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
     combined = combined_score(
         relevance=scores.relevance,
         propagated=propagated,
-        diffused=_diffused(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
+        diffused=_diffuse(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
     return replace(scores, propagated=propagated, combined=combined)
@@ -112,7 +112,7 @@ def arc_cosines(graph: CandidateGraph) -> FloatArray:
     return cosines
 
 
-def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
+def _diffuse(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
     seeds = strongest(scores=relevance, count=settings.seeds)
     visits = personalized_pagerank(
         nodes=len(relevance),

@@ -24,16 +24,16 @@ EVALUATING = (
     "tasks/prompts/triple_question.md",
     "tasks/algorithms/metrics/*.py",
 )
-"""What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
+"""Code that only makes questions, or shows, judges and counts answers: when it changes, nothing need be asked again."""
 
 FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("refusals", "sizing"))
-"""What decides, of what only evaluates, which weights come of a fit and what is measured out of fold."""
+"""Evaluation code that decides the weights of a fit and what is measured out of fold."""
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "httpx")
 
 UNDECIDING: Mapping[str, bool | set[str]] = {"seconds": True, "models": {"budget", "prices"}}
-"""What models may cost decides no answer, and neither does when a question gives up, for then nothing is kept. How long they are
-waited for does, where they are slow."""
+"""Settings that decide no answer: the cost limits of models, and the deadline of a question, since nothing is kept when it passes.
+How long to wait for a slow model does decide."""
 
 
 @functools.cache

@@ -28,10 +28,10 @@ NAME_WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class NamedRelevance:
-    """What is added to the relevance of each candidate (n,) because the question names it, or its page.
+    """The bonus to the relevance of each candidate (n,) that the question names, or whose page it names.
 
     `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none. `unknown` are
-    the places that nothing in what is asked has, in words; none where not all of it is at hand.
+    the places that nothing in the scope has, in words; none unless the whole scope is at hand.
     """
 
     bonus: FloatArray
@@ -50,10 +50,10 @@ def find_named(
         # "The tables in chapter 2" are those in it, not those of other chapters; the rest of the chapter comes after them.
         on_pages = np.isin(pages, pages[elements])
         strengths, held = np.where(on_pages, strengths, settings.second * strengths), held * on_pages
-        # What is read off a chart may stand in the text around it; who lists charts asks for the charts themselves.
+        # What a chart shows may stand in the text around it; a question that lists charts wants the charts themselves.
         as_nodes = as_nodes * elements if lists else as_nodes
     outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
-    # Who counts or lists elements without a place asks for all pages that hold one.
+    # A question that counts or lists elements without a place wants all pages that hold one.
     element = settings.place if lists and not strengths.any() else settings.modality
     strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
     return NamedRelevance(
@@ -115,7 +115,7 @@ def _named_outright(
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return how strongly the question names each node (n,) by its page or itself, and itself alone, and unknown places.
 
-    Where it says of which document, nodes of others are not named. Where places add nothing, none is looked for.
+    If it says which document, nodes of others are not named. If places add nothing, none is looked for.
     """
     if not question.places or not context.settings.named.place:
         return np.zeros(len(graph)), np.zeros(len(graph)), ()

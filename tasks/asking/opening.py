@@ -17,7 +17,7 @@ from tasks.settings.models import ModelSettings
 T = TypeVar("T")
 
 
-async def entered(held: ExitStack, opening: AbstractContextManager[T]) -> T:
+async def enter_in_thread(held: ExitStack, opening: AbstractContextManager[T]) -> T:
     """Enter in a thread, until `held` is closed.
 
     A question that is cancelled meanwhile ends at once; what the thread opens then is closed again.
@@ -37,10 +37,10 @@ async def entered(held: ExitStack, opening: AbstractContextManager[T]) -> T:
 
 
 @asynccontextmanager
-async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
+async def open_in_thread(location: CorpusLocation) -> AsyncIterator[Snapshot]:
     """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does."""
     with ExitStack() as held:
-        yield await entered(held, open_for_reading(location))
+        yield await enter_in_thread(held, open_for_reading(location))
 
 
 LOGGER = logging.getLogger(__name__)

@@ -84,7 +84,7 @@ def model_tag(*inputs: Any) -> str:  # noqa: ANN401 - of any step of a question;
 
 
 def owner_of(text: str) -> str:
-    """Return who owns what is kept of a question, however often it is asked."""
+    """Return the owner under which a question's results are kept, however often it is asked."""
     return identify("question", text)
 
 
@@ -93,11 +93,11 @@ def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
     return StepKey(question_id, inputs, shortened(text), owner_of(text))
 
 
-def encoded(question: Question) -> tuple[bytes, bytes, bytes]:
+def encode_question(question: Question) -> tuple[bytes, bytes, bytes]:
     return to_json(question.terms), to_json(question.places), question.vector.tobytes()
 
 
-def decoded(parts: Sequence[bytes]) -> Question:
+def decode_question(parts: Sequence[bytes]) -> Question:
     terms, places, vector = parts
     return Question(
         id="",
@@ -114,8 +114,8 @@ def decoded(parts: Sequence[bytes]) -> Question:
     retries=OFTEN,
     cache_key=text_key,
     tag=lambda _id, _text, context: MODEL if context.embedder.identity.precision == SERVED else "",
-    codec=Codec(encoded, decoded),
-    summary=lambda question: dict(zip(("terms", "places", "vector"), map(hash_bytes, encoded(question)), strict=True)),
+    codec=Codec(encode_question, decode_question),
+    summary=lambda question: dict(zip(("terms", "places", "vector"), map(hash_bytes, encode_question(question)), strict=True)),
 )
 def find_terms(question_id: str, text: str, context: AskContext) -> Question:
     """Find what a question looks for: its terms, the places that it names, and its vector."""

@@ -52,7 +52,7 @@ class NodeScores:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a path is to be read for, where that is a part of what was `asked`: a sub-question, and answers that it needs.
+    """Why a path is read, when that is only a part of what was `asked`: a sub-question, and the answers it needs.
 
     A model may have written them, out of what documents say: a prompt fences them as it does passages.
     """
@@ -100,7 +100,7 @@ class Quote:
 class PathReading:
     """What the reader of a path answers, or quotes; without support `answer` is empty and there are no quotes.
 
-    `present` are the anchors of the question that stand anywhere in what is asked; `whole`: all of the question is answered.
+    `present` are the anchors of the question that stand anywhere in the scope; `whole`: all of the question is answered.
     `facts` are those that a model says it read, and `path` what it read them from. `seen` are the nodes, by id, of which a picture
     that it was shown may say more than their text.
     """
@@ -186,7 +186,7 @@ class PathReader(Protocol):
     def keywords(self, question: str) -> Sequence[str]: ...
 
     def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
-        """Have the model do all of these at once; None, where it gives no usable reply or rules read: then a rule does it."""
+        """Let the model do all of these at once; None where it gives no usable reply or rules read: then a rule does it."""
         ...
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:

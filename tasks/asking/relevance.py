@@ -28,7 +28,7 @@ from tasks.settings.ask import RelevanceSettings
 KEPT_TEXTS = 20_000
 """A coded text of 80 words takes less than half a kilobyte."""
 KEPT_CHUNKS = 200_000
-"""What so many chunks between spaces were read as takes some 60 MB; then all is forgotten, and the common ones soon come back."""
+"""The readings of this many chunks between spaces take some 60 MB; then all are dropped, and the common ones soon come back."""
 
 
 class ReadTexts:
@@ -38,7 +38,7 @@ class ReadTexts:
         self._forget()
         self._lock = threading.Lock()
 
-    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> counting.CodedTexts:
+    def code_nodes(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> counting.CodedTexts:
         """Return the texts of the nodes coded; `kind` tells one text of a node from another."""
         with self._lock:
             if len(self._vocabulary) > KEPT_CHUNKS:
@@ -51,7 +51,7 @@ class ReadTexts:
                 self._texts.popitem(last=False)
             return counting.CodedTexts.of([known[name] for name in ids], self._vocabulary)
 
-    def coded_once(self, texts: Sequence[str]) -> counting.CodedTexts:
+    def code_once(self, texts: Sequence[str]) -> counting.CodedTexts:
         with self._lock:
             return counting.CodedTexts.of(counting.code_texts(texts, self._vocabulary), self._vocabulary)
 
@@ -94,19 +94,19 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     if total <= len(lengths):
         return here
     kind, size = context.settings.relevance.text, context.settings.candidates.sample
-    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _sampled(context, size))
+    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _read_sample(context, size))
     held = (counting.count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
     return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
 
 
-def _sampled(context: AskContext, size: int) -> counting.CodedTexts:
+def _read_sample(context: AskContext, size: int) -> counting.CodedTexts:
 
     def column(name: str) -> Sequence[Any]:
         return scope_sample(context.snapshot.view, context.scope, size, column=name)
 
-    return read_texts(context.snapshot).coded_once(texts_seen(context.settings.relevance, column))
+    return read_texts(context.snapshot).code_once(texts_seen(context.settings.relevance, column))
 
 
 def texts_seen(settings: RelevanceSettings, column: Callable[[str], Sequence[Any]]) -> Sequence[str]:
@@ -127,7 +127,7 @@ class Counted:
 def weigh_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Return how relevant each candidate is, 0..1, as all of its scores; what is named comes before what the question resembles."""
     settings, stems = context.settings.relevance, question.terms.stems
-    texts = read_texts(context.snapshot).coded(
+    texts = read_texts(context.snapshot).code_nodes(
         settings.text, graph.ids, texts_seen(settings, lambda name: graph.columns[name].tolist())
     )
     nodes = count_asked(question, texts)
@@ -136,8 +136,8 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
     means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
     dense = dense_relevance(query=question.vector, vectors=own_vectors(graph, settings))
-    own = _blended(dense, nodes, known, len(stems), settings)
-    shared = _blended(
+    own = _blend(dense, nodes, known, len(stems), settings)
+    shared = _blend(
         dense_relevance(query=question.vector, vectors=means),
         together,
         Statistics.of(together.counts, together.lengths),
@@ -170,7 +170,7 @@ def count_asked(question: Question, texts: counting.CodedTexts) -> Counted:
 def present_stems(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
     """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
     if context.settings.relevance.text != "content":
-        content = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        content = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
         counted = count_asked(question, content)
     stems = question.terms.stems
     return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())
@@ -183,7 +183,7 @@ def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
     return graph.vectors
 
 
-def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
+def _blend(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
     """Return r = (1 - alpha) dense + alpha lexical (section 3.3), where neighbouring words count as the `words` themselves do."""
 
     def scored(part: slice) -> FloatArray:

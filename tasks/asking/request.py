@@ -1,4 +1,4 @@
-"""What is asked, of which corpus, within which limits."""
+"""A request: the question, the corpus, and the limits."""
 
 import json
 import re
@@ -26,7 +26,7 @@ JOINERS = "\u200c\u200d"
 
 
 QUESTION_BOUNDS: dict[str, Any] = {"minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"\S"}
-"""For descriptions in JSON; what is wrong with a question `checked_questions` says in better words."""
+"""For descriptions in JSON; what is wrong with a question `check_questions` says in better words."""
 QuestionText = Annotated[str, Field(json_schema_extra=QUESTION_BOUNDS)]
 
 
@@ -49,7 +49,7 @@ class AskRequest(BaseModel):
     reader: Reader = Field("flow", description=READERS_HELP)
     fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
     require_model: bool = Field(
-        False, description="an error where the chat model fails, is late or proves no answer; else rules quote evidence then"
+        False, description="fail where the chat model fails, is late or proves no answer; without it, rules quote the evidence"
     )
     local: bool = Field(False, description="have the local model read, whatever the settings say")
     preset: Preset = "default"
@@ -67,18 +67,18 @@ FILES = ("weights", "rerank")
 
 
 def require_no_files(settings: AskSettings) -> None:
-    """Raise QuestionError where a question from elsewhere names a file or folder: by what is said of it one could look for any."""
+    """Raise QuestionError where a question from elsewhere names a file or folder: the reply would tell whether it exists."""
     for name in FILES:
         if getattr(settings, name):
             raise QuestionError(
-                f"the setting 'ask.{name}' names a file or folder where it is answered, which a question from elsewhere may not",
+                f"the setting 'ask.{name}' names a file or folder on the machine that answers; a question from elsewhere may not",
                 name,
                 "leave it out, or ask on that machine by `flowreader ask`, without --server",
                 over_http="leave it out",
             )
 
 
-def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
+def check_questions(questions: Sequence[str]) -> tuple[str, ...]:
     """Return the questions, cleaned; raise QuestionError for one that is empty or too long."""
     cleaned = tuple(clean(question) for question in questions)
     for question in cleaned:
@@ -112,11 +112,11 @@ def read_batch(source: str) -> tuple[str, ...]:
     for number, line in enumerate(_lines_of(source), 1):
         if line.strip() and not line.lstrip().startswith(COMMENT):
             try:
-                questions += checked_questions([question_of_line(line)])
+                questions += check_questions([question_of_line(line)])
             except QuestionError as error:
                 raise QuestionError(f"line {number} of {source!r}: {error.what}", source, error.remedy) from error
     if not questions:
-        raise QuestionError(f"the batch {source!r} holds no question", source, "write one a line")
+        raise QuestionError(f"the batch {source!r} holds no question", source, "write one per line")
     return tuple(questions)
 
 
@@ -127,7 +127,7 @@ def _lines_of(source: str) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise QuestionError(
-            f"the batch {source!r} cannot be read: {reason}", source, "give a text file, a question a line"
+            f"the batch {source!r} cannot be read: {reason}", source, "give a text file with one question per line"
         ) from error
 
 
@@ -139,7 +139,7 @@ def question_of_line(line: str) -> str:
         value = json.loads(line)
     except ValueError as error:
         if line.lstrip()[0] == "{":
-            raise QuestionError(f"{line[:60]!r} is no JSON ({error})", line[:60], 'write {"question": "..."}') from error
+            raise QuestionError(f"{line[:60]!r} is not JSON ({error})", line[:60], 'write {"question": "..."}') from error
         return line
     question = value.get("question") if isinstance(value, dict) else value
     if not isinstance(question, str):
@@ -147,7 +147,7 @@ def question_of_line(line: str) -> str:
     return question
 
 
-def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
+def find_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     """Return what the question is limited to, with every document by its id.
 
     Raise UnknownError, AmbiguousError, or QuestionError where nothing in the corpus can be asked, or not by
@@ -156,7 +156,7 @@ def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     if snapshot.embedder.texts != method_of(request.preset).reading.embedding.text:
         other = "paper" if request.preset == "default" else "default"
         raise QuestionError(
-            f"corpus {request.corpus!r} was read in by the preset {other!r} and cannot be asked by {request.preset!r}",
+            f"corpus {request.corpus!r} was ingested with the preset {other!r} and cannot be asked with {request.preset!r}",
             request.corpus,
             f"ask it with --preset {other}, or make another: flowreader ingest PATH --preset {request.preset} --corpus NAME",
             over_http=f'ask it with "preset": "{other}"',
@@ -179,7 +179,7 @@ def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     most = max(record.pages for record in chosen or readable)
     if first is not None and first > most:
         raise QuestionError(
-            f"there is no page {str(first)!r} in what is asked",
+            f"the documents asked have no page {str(first)!r}",
             str(first),
             f"the longest document has {most}, write --pages 1-{most} or less",
             over_http=f'the longest document has {most}, ask with "pages": "1-{most}" or less',
@@ -197,7 +197,7 @@ def page_range(pages: str | None) -> tuple[int | None, int | None]:
     first, last = (int(found["first"]), int(found["last"] or found["first"])) if found else (0, 0)
     if not 1 <= first <= last:
         raise QuestionError(
-            f"the page range {pages!r} is none",
+            f"{pages!r} is not a page range",
             pages,
             "write --pages 3-7, or --pages 3, counting from 1",
             over_http='ask with "pages": "3-7", or "3", counting from 1',

@@ -1,4 +1,4 @@
-"""The weights of the probabilities: a file that `flowreader evaluate fit` writes, with all that says what they are good for."""
+"""The weights of the probabilities: a file that `flowreader evaluate fit` writes, with the data that says where they apply."""
 
 import functools
 from pathlib import Path
@@ -48,9 +48,9 @@ class RefusalWeights(Record):
 
 
 class ScopeWeights(Record):
-    """The probability of a page by its features, in the order of FEATURES, and what a page costs for so many on average.
+    """The probability of a page by its features, in the order of FEATURES, and what a page costs, by the average number of pages.
 
-    `refusal` is None where too few questions without an answer were there to fit it.
+    `refusal` is None where there were too few questions without an answer to fit it.
     """
 
     bias: FiniteFloat
@@ -62,7 +62,7 @@ class ScopeWeights(Record):
     @classmethod
     def _has_a_price_for_each_size(cls, prices: dict[int, float]) -> dict[int, float]:
         if tuple(sorted(prices)) != PAGES_PER_ANSWER:
-            raise ValueError(f"a price is needed for each of {', '.join(map(str, PAGES_PER_ANSWER))} pages and for no other number")
+            raise ValueError(f"give a price for each of {', '.join(map(str, PAGES_PER_ANSWER))} pages and for no other number")
         return prices
 
     @property
@@ -93,7 +93,7 @@ def read_weights(path: Path) -> Weights:
     try:
         if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
             raise RequestError(
-                f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes", str(path), f"{FIT}"
+                f"the weights file {str(path)!r} is not a plain file of at most {MOST_BYTES:,} bytes", str(path), f"{FIT}"
             )
         return Weights.model_validate_json(path.read_bytes())
     except OSError as error:

@@ -26,7 +26,7 @@ PICTURE_CALLS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Replies(Generic[T]):
-    """The replies with the things that each is about, the error of each thing that got none, and of which no picture was shown."""
+    """The replies with what each is about, the error of each thing without one, and the things whose picture was not shown."""
 
     values: list[tuple[Sequence[int], T]]
     errors: dict[int, ChatError]

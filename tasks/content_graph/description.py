@@ -67,13 +67,13 @@ L = TypeVar("L", bound=Form)
 
 @cache
 def listing(form: type[L], field: str, count: int) -> type[L]:
-    """Return the form with exactly so many entries in the list of this name, as far as its schema says."""
+    """Return the form whose schema wants exactly `count` entries in the list of this name."""
     bounded: dict[str, Any] = {field: (form.model_fields[field].annotation, items(count, fewest=count))}
     return create_model(form.__name__, __base__=form, **bounded)
 
 
 def entries_per_call(form: type[Form], field: str, most: int) -> int:
-    """Return how many entries, of at most so many, a reply may have that every server allows."""
+    """Return how many entries, `most` at most, fit into a reply that every server allows."""
     return max(1, min(most, REPLY_TOKENS // largest_reply(listing(form, field, 1))))
 
 
@@ -93,10 +93,10 @@ def wrong_description(value: Descriptions | VisualDescriptions | MapNotes, ids: 
 def wrong_ids(given: Sequence[str], asked: Sequence[str]) -> str:
     """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
     if any(name not in asked for name in given):
-        return "an id stands there that is none of the ids that were asked for"
+        return "one of the ids was not asked for"
     if missing := next((name for name in asked if name not in given), None):
         return f"{missing} is missing"
-    return "" if len(given) == len(asked) else "an id stands twice"
+    return "" if len(given) == len(asked) else "an id is given twice"
 
 
 def says_nothing(description: Description | MapNote) -> bool:
@@ -108,7 +108,7 @@ PURPOSE = "analyze"
 SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
 """Their words are their summary."""
 AROUND = 4
-"""So many nodes before and behind a figure are looked at for running text."""
+"""Nodes before and after a figure that are searched for running text."""
 
 D = TypeVar("D", Descriptions, VisualDescriptions, MapNotes)
 
@@ -130,7 +130,7 @@ class Describing:
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
     def without_pictures(self) -> "Describing":
-        """Return what is asked of a model that sees none: nothing of a picture without words."""
+        """Return the prompt for a model that sees no pictures: nothing about a picture without words."""
         told = [place for place in self.places if is_described(self.nodes[place], self.settings, has_picture=False)]
         return replace(self, pictures={}, places=told)
 
@@ -216,7 +216,7 @@ def _call(
     group: Sequence[int], asking: Describing, prompt: str, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...] = ()
 ) -> ChatCall[D]:
     words, keywords = str(asking.settings.summary_words), str(asking.settings.model.keywords)
-    call = listed_call(asking.document_id, named(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
+    call = listed_call(asking.document_id, name_places(group, asking.name), prompt, pieces, form, words=words, keywords=keywords)
     return replace(call, images=images)
 
 
@@ -257,7 +257,7 @@ def _around(place: int, nodes: Sequence[Node]) -> tuple[str, str]:
     return first(nodes[max(0, place - AROUND) : place][::-1]), first(nodes[place + 1 : place + 1 + AROUND])
 
 
-def named(group: Sequence[int], name: str, thing: str = "node") -> str:
+def name_places(group: Sequence[int], name: str, thing: str = "node") -> str:
     """Return how an error names some nodes, or other things, of a document."""
     several = f"{len(group)} {thing}s of {name}, from {group[0]} to {group[-1]}"
     return several if len(group) > 1 else f"{thing} {group[0]} of {name}"

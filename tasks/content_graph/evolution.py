@@ -37,7 +37,7 @@ def before_the_rounds(nodes: Sequence[Node], initial_vectors: Vectors) -> Evolve
     return not_evolved(initial_vectors[meaningful_rows(nodes)])
 
 
-def evolved_document(
+def evolve_document(
     *, nodes: Sequence[Node], initial_vectors: Vectors, evolved: EvolvedVectors, settings: EvolutionSettings
 ) -> tuple[Vectors, tuple[Edge, ...]]:
     """Return the vectors and the window and semantic edges of a document, as the rounds by rule left them.
@@ -48,7 +48,7 @@ def evolved_document(
     """
     meaningful = meaningful_rows(nodes)
     if settings.rounds == 0:
-        evolved = _linked_as_they_are(evolved.vectors, settings.neighbours)
+        evolved = _link_without_rounds(evolved.vectors, settings.neighbours)
     vectors = initial_vectors.copy()
     vectors[meaningful] = evolved.vectors
     window = window_pairs(nodes, settings.window)
@@ -97,7 +97,7 @@ def window_pairs(nodes: Sequence[Node], width: int) -> IntArray:
     return np.concatenate(steps).astype(np.int64)
 
 
-def _linked_as_they_are(vectors: Vectors, neighbours: int) -> EvolvedVectors:
+def _link_without_rounds(vectors: Vectors, neighbours: int) -> EvolvedVectors:
     indices, cosines = nearest_neighbours(vectors=vectors, limit=neighbours)
     pairs = neighbour_pairs(indices=indices, cosines=cosines)
     return EvolvedVectors(vectors=vectors, pairs=pairs, rounds=np.zeros(len(pairs), dtype=np.int64))

@@ -8,7 +8,7 @@ from storage.records.documents import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
 from tasks.content_graph.asking import ask_in_groups, fenced_call
-from tasks.content_graph.description import NodeId, Term, entries_per_call, listing, named, wrong_ids
+from tasks.content_graph.description import NodeId, Term, entries_per_call, listing, name_places, wrong_ids
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import Form, characters, items
@@ -97,12 +97,12 @@ class Judge:
         seen = {place: _seen(place, nodes, others) for place, others in candidates.items()}
         asked = [place for place in sorted(candidates) if place not in known or known[place][0] != seen[place]]
         self._count(len(candidates) - len(asked))
-        new, errors = self._asked_shortly(asked, nodes, candidates) if self.short else self._asked(asked, nodes, candidates)
+        new, errors = self._ask_shortly(asked, nodes, candidates) if self.short else self._ask(asked, nodes, candidates)
         after = {place: judged for place, judged in known.items() if place not in errors}
         after |= {place: (seen[place], judgement) for place, judgement in new.items()}
         return after, errors
 
-    def _asked(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
+    def _ask(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
         sizes = [self._size(place, nodes, candidates[place]) for place in asked]
         most = entries_per_call(NoteJudgements, "nodes", self.settings.nodes_per_call)
         groups = group_in_order(sizes=sizes, most_items=most, most_size=self.settings.characters_per_call)
@@ -115,7 +115,7 @@ class Judge:
         judgements = [(int(judgement.id[1:]), judgement) for _, value in replies.values for judgement in value.nodes]
         return {place: _judgement(judgement, candidates[place]) for place, judgement in judgements}, replies.errors
 
-    def _asked_shortly(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
+    def _ask_shortly(self, asked: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]) -> Judged:
         replies = ask_in_groups(
             self.chat,
             [[place] for place in asked],
@@ -142,7 +142,7 @@ class Judge:
         shown = frozenset((*ids, *(f"n{other}" for other in others)))
         return fenced_call(
             self.document_id,
-            f"links of {named(group, self.name)}",
+            f"links of {name_places(group, self.name)}",
             PURPOSE,
             "evolve",
             listing(NoteJudgements, "nodes", len(group)),
@@ -161,7 +161,7 @@ class Judge:
         pieces = [Piece(f"note {number}", cut(nodes[one].summary, most)) for number, one in enumerate((place, *candidates), 1)]
         return fenced_call(
             self.document_id,
-            f"links of {named([place], self.name)}",
+            f"links of {name_places([place], self.name)}",
             PURPOSE,
             "evolve_small",
             listing(Relations, "relations", count),
@@ -190,7 +190,7 @@ def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozense
         return wrong
     for judgement in value.nodes:
         if any(link.to not in shown or link.to == judgement.id for link in judgement.links):
-            return f"{judgement.id} is linked with an id that is none of its candidates"
+            return f"{judgement.id} is linked to an id that is not one of its candidates"
         if judgement.update and not judgement.summary.strip():
             return f"the new summary of {judgement.id} is empty"
     return ""

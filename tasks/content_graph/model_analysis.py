@@ -52,14 +52,14 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
         asking = asking.without_pictures()
     count(0)
     if uses_short_forms(asking.settings.model.forms, chat):
-        return _described_one_by_one(asking, chat, count)
+        return _describe_one_by_one(asking, chat, count)
     read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
     seen = ask_in_groups(
         chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
     )
     replies = dict([*_by_place(read), *_by_place(seen)])
     described = tuple(
-        _described(node, replies[place], asking.settings, seen=place in asking.pictures and place not in seen.unseen)
+        _apply_description(node, replies[place], asking.settings, seen=place in asking.pictures and place not in seen.unseen)
         if place in replies
         else node
         for place, node in enumerate(asking.nodes)
@@ -67,7 +67,7 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
     return Described(described, len(asking.places), read.errors | seen.errors)
 
 
-def _described_one_by_one(asking: Describing, chat: ChatModel, count: Callable[[int], None]) -> Described:
+def _describe_one_by_one(asking: Describing, chat: ChatModel, count: Callable[[int], None]) -> Described:
     places = [[place] for place in asking.places]
     replies = ask_in_groups(chat, places, lambda group: short_call(group[0], asking), count, at_once=PICTURE_CALLS_AT_ONCE)
     nodes = list(asking.nodes)
@@ -81,7 +81,7 @@ def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
     return [(int(node.id[1:]), node) for _, value in replies.values for node in value.nodes]
 
 
-def _described(node: Node, reply: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
+def _apply_description(node: Node, reply: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
     """Take the model's description, as far as it can be checked: a text's keywords stand in it, a figure's index comes first."""
     if says_nothing(reply):
         return replace(node, summary=NO_MEANING, keywords=(), meaningless=True)
@@ -89,7 +89,7 @@ def _described(node: Node, reply: Description, settings: AnalysisSettings, *, se
     source = None if seen else " ".join((*node.section_path, node.caption, node.content, node.picture_text))
     keywords = verbatim_terms(terms=reply.keywords, source=source, limit=settings.model.keywords)
     summary = first_words(with_index(without_controls(reply.summary), node), settings.summary_words)
-    # Full text finds a node also by what it shows and of what kind it is, where its own words do not say that.
+    # Full text also finds a node by what it shows and by its kind, where its own words do not say that.
     added = [words, summary] if seen else []
     search_text = "\n".join(filter(None, [node.search_text, *added, without_controls(" ".join(reply.tags))]))
     return replace(

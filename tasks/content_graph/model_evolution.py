@@ -41,7 +41,7 @@ def before_the_first(nodes: Sequence[Node], initial_vectors: Vectors, settings: 
     return EvolvedNodes(tuple(nodes), initial_vectors, Links(layout, {}), {}, {})
 
 
-def judged_round(
+def judge_round(
     before: EvolvedNodes, number: int, *, subjects: Sequence[int], settings: EvolutionSettings, judge: Judge
 ) -> EvolvedNodes:
     """Return what a round leaves, still with the vectors of the round before: those of its `texts` are to be made.
@@ -59,7 +59,7 @@ def judged_round(
     named = {place: judgement.links for place, judgement in judgements.items()}
     return EvolvedNodes(
         nodes=tuple(
-            _rewritten(node, judgements[place], number, settings) if place in judgements else node
+            _rewrite(node, judgements[place], number, settings) if place in judgements else node
             for place, node in enumerate(before.nodes)
         ),
         vectors=before.vectors,
@@ -69,7 +69,7 @@ def judged_round(
     )
 
 
-def judged_edges(evolved: EvolvedNodes, settings: EvolutionSettings) -> tuple[Edge, ...]:
+def edges_of_rounds(evolved: EvolvedNodes, settings: EvolutionSettings) -> tuple[Edge, ...]:
     """Return the window and semantic edges that the rounds left."""
     links, pairs = evolved.links, sorted(evolved.links.rounds)
     return edges_between(
@@ -91,7 +91,7 @@ def _candidates(
     return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=linked, askable=frozenset(subjects))
 
 
-def _rewritten(node: Node, judgement: LinkJudgement, number: int, settings: EvolutionSettings) -> Node:
+def _rewrite(node: Node, judgement: LinkJudgement, number: int, settings: EvolutionSettings) -> Node:
     """Return the node with its new words; keywords that neither it nor its text had are left out."""
     if not judgement.summary:
         return node

@@ -12,7 +12,7 @@ from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.asking import ask_in_groups, uses_short_forms
-from tasks.content_graph.description import MapNotes, listed_call, named, says_nothing
+from tasks.content_graph.description import MapNotes, listed_call, name_places, says_nothing
 from tasks.content_graph.structure import Structured
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -63,11 +63,11 @@ class MapCalls:
     def call(self, group: Sequence[int]) -> ChatCall[MapNotes]:
         """Return the call about some pages, or some sections."""
         entries, kind = [self.entries[place] for place in group], KINDS[self.entries[group[0]].id[0]]
-        item, words = named([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
-        pieces = [Piece(entry.id, self._shown(entry)) for entry in entries]
+        item, words = name_places([int(entry.id[1:]) for entry in entries], self.name, kind), str(self.settings.summary_words)
+        pieces = [Piece(entry.id, self._text_of(entry)) for entry in entries]
         return listed_call(self.document_id, item, f"{kind}_notes", pieces, MapNotes, purpose="map", words=words)
 
-    def _shown(self, entry: Entry) -> str:
+    def _text_of(self, entry: Entry) -> str:
         below = (self.entries[place] for place in entry.under)
         lines = [*entry.own, *(other.summary or other.own[0] for other in below)]
         room = self.settings.map_model.characters_per_call // self.settings.map_model.entries_per_call
@@ -75,7 +75,7 @@ class MapCalls:
         return "\n".join(shortened(line, max(1, share)) for line, share in zip(lines, shares, strict=True))
 
     def having(self, replies: Sequence[MapNotes]) -> "MapCalls":
-        """Return the map with the summaries of the replies; an entry of which the model found nothing to say keeps what it had."""
+        """Return the map with the summaries of the replies; an entry that the model found nothing to say about stays as it was."""
         written = {
             note.id: first_words(without_controls(note.summary), self.settings.summary_words)
             for reply in replies

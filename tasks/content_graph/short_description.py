@@ -1,4 +1,4 @@
-"""Describing nodes by a model of a short context: one node a call, a short form, and less of it is believed."""
+"""Describing nodes by a model with a short context: one node per call, a short form, and less trust in the reply."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.content_graph.analysis import with_index
 from tasks.content_graph.asking import fenced_call
-from tasks.content_graph.description import PURPOSE, Describing, named
+from tasks.content_graph.description import PURPOSE, Describing, name_places
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.forms import Form, characters, items
 from tasks.prompts.prompt import Piece, cut
@@ -33,7 +33,7 @@ def short_call(place: int, asking: Describing) -> ChatCall[ShortDescription]:
     pieces = [Piece(node.modality.value, cut(_words(node), short.characters_per_node))]
     call = fenced_call(
         asking.document_id,
-        named([place], asking.name),
+        name_places([place], asking.name),
         PURPOSE,
         "analyze_small",
         ShortDescription,

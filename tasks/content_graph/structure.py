@@ -68,7 +68,7 @@ def _place_elements(pages: Sequence[ParsedPage], furniture: frozenset[tuple[int,
             positions = [positions[place] for place in order_boxes([page.blocks[position].box for position in positions])]
         for position in positions:
             block = page.blocks[position]
-            # What is called a header but was not furniture is text.
+            # A block called a header that was not furniture is text.
             kept = NodeKind.PARAGRAPH if block.kind in FURNITURE_KINDS else block.kind
             elements.append(Element(len(elements), page.number, replace(block, kind=kept)))
     return elements

@@ -36,14 +36,12 @@ class EvaluationRequest(BaseModel):
         None, description="a folder with documents/ and questions.jsonl, or a public benchmark's files; a probe takes none"
     )
     fitted_on: str | None = Field(None, description="transfer: the dataset that the weights are fitted on")
-    corpus: str | None = Field(
-        None, description="the corpus that the documents are read into; one of the dataset's name by default"
-    )
+    corpus: str | None = Field(None, description="the corpus to read the documents into; by default named after the dataset")
     readers: tuple[Reader, ...] = Field(("flow", "top-k"), min_length=1, description="the readers; ablations are of the first")
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
     )
-    limit: int | None = Field(None, ge=1, description="only so many questions, spread evenly over the dataset")
+    limit: int | None = Field(None, ge=1, description="at most this many questions, spread evenly over the dataset")
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
     out: str | None = Field(
         None,
@@ -53,7 +51,7 @@ class EvaluationRequest(BaseModel):
     questions_at_once: int = Field(
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
-    resamples: int = Field(RESAMPLES, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
+    resamples: int = Field(RESAMPLES, ge=100, le=1_000_000, description="resamples of the documents for the intervals")
     preset: Preset = "default"
     settings: Annotated[AllSettings, settings_over_preset(without_hurry)] = Field(
         default_factory=lambda asked: without_hurry(method_of(asked["preset"]))
@@ -73,7 +71,7 @@ class Arm:
 
     @property
     def variant(self) -> str:
-        """What the arm tries, as a hash: its settings, whoever reads and whatever it asks."""
+        """What the arm tries, as a hash: its settings, whatever model reads and whatever it asks."""
         return identify(self.read_alike, deciding_settings(self.ask))
 
     @property
@@ -130,13 +128,13 @@ def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), 
 
 
 def ablations_of(settings: AllSettings, reader: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return what each ablation of a reader changes; what is so already is left out."""
+    """Return what each ablation of a reader changes; changes already in effect are left out."""
     own = READER_ABLATIONS.get(reader, {})
     return {name: change for name, change in own.items() if changed(settings, change) != settings} or ablations(settings)
 
 
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
-    """Return what each ablation changes, by the dotted name of the setting; what is so already is left out."""
+    """Return what each ablation changes, by the dotted name of the setting; changes already in effect are left out."""
     unnamed = {f"ask.named.{name}": 0.0 for name in type(settings.ask.named).model_fields if name in _OUTRIGHT}
     alone = {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0}
     found: dict[str, dict[str, Any]] = {

@@ -20,7 +20,7 @@ from tasks.algorithms.refusal import FEATURES
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
-from tasks.asking.request import AskRequest, checked_questions
+from tasks.asking.request import AskRequest, check_questions
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.plan import weights_named
@@ -86,7 +86,7 @@ def asked_documents(question: BenchmarkQuestion, context: EvaluationContext, ver
     return sorted({document for document in named if document in versions})
 
 
-def recalled(questions: Sequence[BenchmarkQuestion], context: EvaluationContext) -> dict[str, Asked]:
+def recall_asked(questions: Sequence[BenchmarkQuestion], context: EvaluationContext) -> dict[str, Asked]:
     kept, versions = context.kept.recall(context.name), readable_versions(context)
     found = {question.id: kept.get(question_key(question, context, versions)) for question in questions}
     return {name: asked for name, asked in found.items() if asked is not None}
@@ -138,7 +138,7 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     if not documents:
         # None of its documents could be read: nothing is found, and that counts.
         return Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
-    text = checked_questions([question.text])[0]
+    text = check_questions([question.text])[0]
     request = AskRequest(
         questions=(text,),
         corpus=context.snapshot.location.name,
@@ -154,11 +154,11 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         answer, unanswered = await context.answer(text, request, asking, place), False
     except UnansweredError as error:
         answer, unanswered = replace(error.answer, answer="", citations=(), refusal=None), True
-    asked = asked_of(question, key, answer, context.ids, seconds=time.perf_counter() - began)
+    asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
     return replace(asked, unanswered=unanswered)
 
 
-def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:
+def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:
     """Return what an evaluation keeps of an answer, the documents by the benchmark's names.
 
     Of the same file under two names the question's own is taken.

@@ -10,7 +10,7 @@ from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
 from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
-from tasks.evaluation.units import fitted_mark
+from tasks.evaluation.units import mark_of_fit
 from tasks.settings.base import dotted
 
 NOT_SET = "not set"
@@ -21,7 +21,7 @@ NOT_SET = "not set"
 class MetricChange:
     """A metric under an arm in two evaluations: means over the questions that both scored.
 
-    `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
+    `low` and `high` hold the mean difference, after less before, with 95 % confidence; `documents` counts those they ask about.
     `beyond_luck`: the interval leaves out zero. `fitted_here`: it goes by weights fitted on the questions' own documents.
     """
 
@@ -55,7 +55,7 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     """
     if before.benchmark_hash != after.benchmark_hash:
         raise RequestError(
-            f"{_asked(before)} and {_asked(after)} asked other questions",
+            f"{_describe_benchmark(before)} and {_describe_benchmark(after)} asked different questions",
             remedy="compare evaluations of the same version of one benchmark",
         )
     names = ["arm", "question_id", "metric"]
@@ -71,8 +71,8 @@ def compare(before: Evaluation, after: Evaluation) -> list[MetricChange]:
     return changes
 
 
-def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
-    """Return what else differs: what was asked of which corpus and snapshot by which code, then models and settings by name."""
+def list_differences(before: Evaluation, after: Evaluation) -> list[Difference]:
+    """Return what else differs: arms, corpus, snapshot and code, then models and settings by name."""
     named = ("what", "corpus", "snapshot", "scope", "code")
     heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
     models = _side_by_side({"models": before.models}, {"models": after.models})
@@ -86,7 +86,7 @@ def _change(measured: pl.DataFrame, before: Evaluation, after: Evaluation) -> Me
     interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
     sure = more_than_luck(low=interval.low, high=interval.high, documents=documents)
-    fitted = any(fitted_mark(each, metric) for each in (before, after))
+    fitted = any(mark_of_fit(each, metric) for each in (before, after))
     return MetricChange(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents, sure, fitted)
 
 
@@ -95,7 +95,7 @@ def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> 
     return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
 
 
-def _asked(evaluation: Evaluation) -> str:
+def _describe_benchmark(evaluation: Evaluation) -> str:
     return f"{evaluation.run_id[:12]!r} (benchmark {evaluation.benchmark!r}, {evaluation.benchmark_hash[:12]!r})"
 
 

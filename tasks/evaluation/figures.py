@@ -13,7 +13,7 @@ from tasks.algorithms.questions.kinds import collects
 from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL
 from tasks.evaluation.plan import EvaluationPlan, Results, weights_named
-from tasks.evaluation.refusals import scored_refusals
+from tasks.evaluation.refusals import score_refusals
 from tasks.evaluation.scoring import (
     ALL,
     AT_FLOW,
@@ -31,11 +31,11 @@ from tasks.evaluation.scoring import (
     SEED,
     difference_of,
     gain_over,
-    scored_answers,
-    scored_at_flow,
-    scored_retrieval,
+    score_answers,
+    score_at_flow,
+    score_retrieval,
 )
-from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, scored_sizes
+from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, score_sizes
 
 FEWEST_DOCUMENTS = 2
 """One document, drawn anew, is always itself: its interval is a point, and that is no certainty."""
@@ -104,22 +104,22 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
 """Metrics that are shown for parts of the questions, too; the others would only make the tables long."""
 
 
-def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str, weights: Logistic | None = None) -> Evaluation:
+def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str, weights: Logistic | None = None) -> Evaluation:
     """Return what an evaluation comes to; `weights` are those of a transfer."""
     what, notes, models = plan.request.what, results.notes, results.models
     apart: tuple[Figure, ...] = ()
     if what == "answers":
         by_model = plan.request.settings.ask.reading.by == "model"
-        scored = scored_answers(plan.questions, results.asked, results.judged, by_model=by_model)
-        refused, unfitted = scored_refusals(plan.questions, results.asked)
+        scored = score_answers(plan.questions, results.asked, results.judged, by_model=by_model)
+        refused, unfitted = score_refusals(plan.questions, results.asked)
         scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
     else:
-        scored = scored_retrieval(plan.questions if what in RANKED else (), results.asked)
+        scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
     if what in SIZED:
-        sized, apart, unsized = scored_sizes(plan, results, weights)
+        sized, apart, unsized = score_sizes(plan, results, weights)
         scored, notes = pl.concat([scored, sized]), (*notes, *unsized)
     if what == "retrieval":
-        scored = pl.concat([scored, scored_at_flow(plan.with_evidence, results.asked)])
+        scored = pl.concat([scored, score_at_flow(plan.with_evidence, results.asked)])
     if what == "ablations":
         scored = with_differences(scored)
     if plan.fitted_on:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PROMPT = "judge_answer"
 SHOWN_CHARACTERS = 8000
-"""Of the question and of each answer, so many are shown: three quotes take a tenth of it."""
+"""Characters that are shown of the question and of each answer: three quotes take a tenth of it."""
 
 AnsweredQuestion = tuple[BenchmarkQuestion, Asked]
 
@@ -75,7 +75,7 @@ def judge_server(model: str) -> Endpoint:
 
 
 @contextmanager
-def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
+def open_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
     """Give the model that judges, at temperature 0, None where rules do; its replies about a corpus are removed with the corpus.
 
     Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
@@ -161,5 +161,5 @@ def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
 def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) -> Judged:
     """Return the model's verdict; that of the rules, with the reason, where it gave none."""
     if isinstance(reply, ChatError):
-        return replace(verdict, reason=f"judged by rules, because the model did not help with {reply}")
+        return replace(verdict, reason=f"judged by rules, because the model failed on {reply}")
     return replace(verdict, correct=reply.correct, by=judge.model.name, reason=reply.reason)

@@ -24,9 +24,9 @@ from tasks.evaluation.units import (
     FEW_MARK,
     FEW_MEANS,
     figures_in,
-    fitted_mark,
     is_difference,
     is_few,
+    mark_of_fit,
     name_with_unit,
     unit_of,
     write_figure,
@@ -46,7 +46,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 DOTS_PER_INCH = 150
 WIDTH_INCHES, MARGIN_INCHES, LINE_INCHES = 8.0, 1.6, 0.17
 NAME_CHARACTERS, TITLE_CHARACTERS = 34, 84
-"""What is longer goes on in the next line: the points keep half of the width."""
+"""Longer labels wrap: the points keep half of the width."""
 
 
 def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
@@ -68,7 +68,7 @@ def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
         for one in sorted(found, key=lambda one: -one.questions):
             rows.setdefault(one.arm if by_arm else f"{one.group} ({one.questions:,})", []).append(one)
         if len(rows) > (0 if by_arm else 1):
-            title = f"{metric}{fitted_mark(evaluation, metric)}, {evaluation.benchmark}"
+            title = f"{metric}{mark_of_fit(evaluation, metric)}, {evaluation.benchmark}"
             if len(rows) > ROWS_DRAWN:
                 title += f": the {ROWS_DRAWN} largest parts, {len(rows) - ROWS_DRAWN:,} left out"
             arms = [""] if by_arm else list(dict.fromkeys(one.arm for one in found))

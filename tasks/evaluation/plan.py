@@ -15,7 +15,7 @@ from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
 from tasks.asking.deciding import fitting_identity
-from tasks.asking.request import QuestionError, checked_questions
+from tasks.asking.request import QuestionError, check_questions
 from tasks.evaluation.arms import Arm, EvaluationRequest, arms_of
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.probing import make_probes, names_of
@@ -85,7 +85,7 @@ class Results:
     notes: tuple[str, ...] = ()
     embedder: str = ""
 
-    def joined(self, other: Results) -> Results:
+    def merge(self, other: Results) -> Results:
         asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         first = (self.snapshot or other.snapshot, self.models or other.models, notes, self.embedder or other.embedder)
@@ -98,7 +98,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
     if not measurable:
-        wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
+        wanted = "an answer or is marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
         raise RequestError(
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}",
@@ -107,7 +107,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
         )
     for question in questions:
         try:
-            checked_questions([question.text])
+            check_questions([question.text])
         except QuestionError as error:
             raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}", question.id) from error
     fitted_on = None
@@ -127,7 +127,7 @@ def _require_fittable(plan: EvaluationPlan) -> None:
             f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence "
             f"pages are of {len(documents)} document",
             plan.benchmark.name,
-            f"take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}",
+            f"take questions about at least {FEWEST_DOCUMENTS} documents, better {ENOUGH_DOCUMENTS}",
         )
 
 
@@ -141,7 +141,7 @@ def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestReque
     refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
     if refused:
         raise RequestError(
-            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]})",
+            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read ({refused[0]})",
             plan.benchmark.name,
             "put plain files there",
         )
@@ -158,7 +158,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
     asked = sorted({name for question in plan.questions for name in question.documents})
     found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
     unread = [
-        f"{name} could not be read, what is asked of it counts as not found: {record.state.value}, {record.reason}"
+        f"{name} could not be read, questions about it count as not found: {record.state.value}, {record.reason}"
         for name, record in found.items()
         if record.state is not DocumentState.READY
     ]
@@ -180,12 +180,12 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
         ),
         *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
         *unread,
-        *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
+        *([f"{len(beyond)} evidence pages are not in their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
     )
 
 
 def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
-    """Log what is tried on the benchmark, and return how many variants were; of probes and answers nothing is chosen."""
+    """Log what is tried on the benchmark, and return how many variants were tried; probes and answers are not used to choose."""
     if plan.request.what in {"answers", "probe"}:
         return ()
     count = count_variants(
@@ -197,7 +197,7 @@ def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
         what=plan.request.what,
         name=plan.benchmark.name,
     )
-    return (f"variant {count} of this benchmark measured here: so many settings and versions of the code were tried on it",)
+    return (f"variant {count} of this benchmark measured here: {count} combinations of settings and code were tried on it",)
 
 
 def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
@@ -217,9 +217,9 @@ def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
     other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:
         raise RequestError(
-            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated",
+            f"{len(other)} documents of corpus {request.corpus!r} were removed or read differently during the evaluation",
             request.corpus,
-            "evaluate again when nothing writes to it, or name another --corpus",
+            "evaluate again while nothing writes to it, or name another --corpus",
         )
 
 
@@ -251,7 +251,7 @@ def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:
-    """Return at most so many, at even distances: the first ones would all be of one document."""
+    """Return at most `limit` questions, at even distances: the first ones would all be about one document."""
     if limit is None or len(questions) <= limit:
         return tuple(questions)
     return tuple(questions[place * len(questions) // limit] for place in range(limit))

@@ -72,14 +72,14 @@ class Probe:
 
 
 def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PROBE_SEED) -> Benchmark:
-    """Return at most so many probes, evenly over documents, kinds and pages; the same corpus, limit and seed give the same.
+    """Return at most `limit` probes, evenly over documents, kinds and pages; the same corpus, limit and seed give the same.
 
     A probe's evidence is the one page that holds all its words. That is known of the documents looked at: all of a corpus of up
     to `DOCUMENTS_READ` documents and `NODES_READ` nodes, as many of a larger one as fit, drawn by the hash of their ids; there
     another document may hold the words too. Raise RequestError where no probe can be made.
     """
     records = snapshot.documents()
-    drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
+    drawn = draw_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
         raise RequestError(
             f"corpus {snapshot.location.name!r} holds no document that can be read", snapshot.location.name, "ingest one"
@@ -90,7 +90,7 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     if not every:
         raise RequestError(
             f"corpus {snapshot.location.name!r} makes no probe: no caption, table row or sentence of it has three "
-            "telling words that stand together on one page only",
+            "telling words that occur together on only one page",
             snapshot.location.name,
             "ingest longer documents, or write a benchmark of your own",
         )
@@ -111,7 +111,7 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     return Benchmark(f"probes of {snapshot.location.name}", paths, questions, digest)
 
 
-def drawn_documents(
+def draw_documents(
     records: Iterable[DocumentRecord], *, seed: int, most_documents: int, most_nodes: int
 ) -> dict[str, DocumentRecord]:
     """Return readable documents by id, in the order of their hashes, as many as fit; the smallest where none does."""
@@ -157,7 +157,7 @@ def pages_with_all(stems: Collection[str], pages: PagesByStem) -> frozenset[tupl
 
 
 def spread(probes: Iterable[Probe], *, limit: int) -> list[Probe]:
-    """Return at most so many in turns, one of each document, then a second; of a document by kinds and pages in turn."""
+    """Return at most `limit`, one of each document in turn, then a second; within a document by kinds and pages in turn."""
     by_page = _in_turns(probes, lambda probe: (probe.document_id, probe.page))
     by_kind = _in_turns(by_page, lambda probe: (probe.document_id, probe.kind))
     return _in_turns(by_kind, lambda probe: probe.document_id)[:limit]

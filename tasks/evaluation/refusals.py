@@ -19,7 +19,7 @@ SHARES = tuple(share / 10 for share in range(1, 10))
 REFUSED_AT = "refused where the unanswerable are to "
 OUT_OF_FOLD = ", out of fold"
 FEWEST = 10
-"""Questions with an answer, and without one, that weights of refusing are fitted to, at least."""
+"""The fewest questions with an answer, and without one, that refusal weights are fitted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RefusalExamples:
 
 
 def refusal_examples(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> RefusalExamples:
-    """Collect what came of the questions under an arm; those that a model read, or whose document nobody could, are left out."""
+    """Collect the results of an arm; questions that a model read, or whose document could not be read, are left out."""
     found = tuple(question for question in questions if asked[question.id].doubts)
     features = np.array([asked[question.id].doubts for question in found]).reshape(len(found), len(FEATURES))
     return RefusalExamples(found, features, np.array([float(not question.answerable) for question in found]))
@@ -54,8 +54,8 @@ def fitted_refusal(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, A
     return RefusalWeights(bias=logistic.bias, weights=logistic.weights, threshold=floor(threshold * 1e6) / 1e6)
 
 
-def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return scores out of fold, refused where so many of the unanswerable are, and at the fitted threshold; why an arm has none.
+def score_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return scores out of fold, at fixed shares of refused unanswerable ones and at the fitted threshold; why an arm has none.
 
     Where a model read there is nothing to fit.
     """

@@ -74,7 +74,7 @@ def gain_over(ranking: str, cut: str) -> str:
     return f"{GAIN}{ranking}, {cut}"
 
 
-def found_by(ranking: str, cut: str) -> str:
+def perfect_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
 
 
@@ -85,7 +85,7 @@ def difference_of(metric: str) -> str:
 BY_WEIGHTS = frozenset(
     (
         *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
-        *(name(ranking, cut) for name in (gain_over, found_by) for ranking in (OWN, BASELINE) for cut in CUTS),
+        *(name(ranking, cut) for name in (gain_over, perfect_by) for ranking in (OWN, BASELINE) for cut in CUTS),
         *(CORRECT, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
     )
 )
@@ -97,13 +97,13 @@ def document_of(question: BenchmarkQuestion) -> str:
     return question.evidence[0][0] if question.evidence else question.documents[-1]
 
 
-def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+def score_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
     """Score every arm on the questions whose evidence is known, in their order."""
     measured = [question for question in questions if question.evidence]
-    return _scored(worth for arm in asked if measured for worth in _worths_of_arm(arm, measured, asked))
+    return _frame_of_scores(worth for arm in asked if measured for worth in _worths_of_arm(arm, measured, asked))
 
 
-def _scored(worths: Iterable[tuple[str, BenchmarkQuestion, Mapping[str, float]]]) -> pl.DataFrame:
+def _frame_of_scores(worths: Iterable[tuple[str, BenchmarkQuestion, Mapping[str, float]]]) -> pl.DataFrame:
     """Return a frame of scores from what the questions were worth under arms, by metric."""
     rows = [
         (arm, question.id, document_of(question), metric, value)
@@ -149,17 +149,17 @@ def _worth(
         at_number = perfect_recall(returned=ranked[:pages], gold=gold)
         at_const = recall_at_mean(ranked=ranked, gold=gold, mean_pages=cuts[name])
         for cut, found in zip(CUTS, (at_number, at_const), strict=True):
-            values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
+            values |= {perfect_by(name, cut): found, gain_over(name, cut): whole - found}
     return values
 
 
-def scored_at_flow(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+def score_at_flow(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
     """Score the pages that more readers than the baseline read first, as many as flow returned: its set, then its ranking.
 
     What flow and the baseline gain over each other there is among their gains.
     """
     compared = asked if FLOW in asked and not asked.keys() <= {FLOW, BASELINE} else {}
-    return _scored(
+    return _frame_of_scores(
         (arm, question, _worth_at_flow(question, arm, found[question.id], asked[FLOW][question.id].evidence))
         for arm, found in compared.items()
         for question in questions
@@ -172,11 +172,11 @@ def _worth_at_flow(question: BenchmarkQuestion, arm: str, own: Asked, flow: Sequ
     return {AT_FLOW: at_flow} | ({difference_of(AT_FLOW): at_flow - of_flow} if arm != FLOW else {})
 
 
-def scored_answers(
+def score_answers(
     questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]], *, by_model: bool
 ) -> pl.DataFrame:
     """Score every arm; whether an answer is right is measured where a model reads: rules quote, and answer nothing."""
-    return _scored(
+    return _frame_of_scores(
         (arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id], by_model=by_model))
         for arm, found in asked.items()
         for question in questions

@@ -40,7 +40,7 @@ STRENGTH = 1.0
 SIZES = tuple(half / 2 for half in range(6, 17))
 """Pages on average: 3, 3.5, ..., 8."""
 USUAL_SIZE = 5.0
-"""The pages whose calibration is measured are those of sets of so many."""
+"""Calibration is measured on the pages of sets of this size."""
 THREE_TO_EIGHT = "3 to 8"
 MEANS = {**{f"{size:g}": [SIZES.index(size)] for size in PAGES_PER_ANSWER}, THREE_TO_EIGHT: list(range(len(SIZES)))}
 """The pages on average for which sets are shown: places in SIZES, over which the mean is taken."""
@@ -97,7 +97,7 @@ def weigh_out_of_fold(examples: Sequence[Example]) -> list[Weighed]:
     documents = [one.document for one in examples]
     if len(set(documents)) == 1:
         raise FitError(
-            f"all {len(documents)} questions are of one document, {documents[0]!r}, and what holds there may hold nowhere else"
+            f"all {len(documents)} questions are about one document, {documents[0]!r}, and what holds there may hold nowhere else"
         )
     weighed: list[Weighed] = []
     for seed in range(SEEDS):
@@ -111,9 +111,9 @@ def weigh_out_of_fold(examples: Sequence[Example]) -> list[Weighed]:
 
 
 def prices_of(weighed: Sequence[Weighed], sizes: Sequence[Size]) -> dict[Size, float]:
-    """Return the price of a page at which these questions are worth so many pages on average, for each of `sizes`."""
+    """Return for each of `sizes` the price of a page at which these questions are worth that many pages on average."""
     complete = [completeness(np.sort(pages)[::-1]) for seed in weighed for pages in seed if len(pages)]
-    # Four digits: what they say beyond depends on the machine.
+    # Four digits: the rest depends on the machine.
     return {size: float(f"{price_for(complete, pages=size):.4g}") for size in sizes}
 
 
@@ -152,7 +152,7 @@ def _whole_after(rankings: Sequence[FloatArray], needed: Sequence[int]) -> Float
 
 
 def _at_const(whole: FloatArray, lengths: IntArray, *, mean: float) -> FloatArray:
-    """Return what the rankings are worth (n,), all cut at the one number that keeps so many pages on average."""
+    """Return what the rankings are worth (n,), all cut at the one number that keeps this many pages on average."""
     cut = cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean())))
     return np.asarray(sum(share * whole[:, pages] for pages, share in shares_of_cut(cut)))
 
@@ -172,7 +172,7 @@ def examples_of(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Aske
     return examples
 
 
-def fitted_weights(plan: EvaluationPlan, results: Results) -> Weights:
+def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
     """Return the weights of a fit with what they were fitted on; raise RequestError where nothing can be fitted."""
     with _naming(plan):
         document, corpus = (_scope_weights(plan, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))
@@ -212,7 +212,7 @@ def _naming(plan: EvaluationPlan) -> Iterator[None]:
         raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}", plan.benchmark.name) from error
 
 
-def scored_sizes(
+def score_sizes(
     plan: EvaluationPlan, results: Results, weights: Logistic | None
 ) -> tuple[pl.DataFrame, tuple[Figure, ...], tuple[str, ...]]:
     """Return the scores of sets of probable pages for each arm of `flow`, their calibration, and why there are none.

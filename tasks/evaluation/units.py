@@ -18,7 +18,7 @@ DIFFERENCE, FITTED_HERE = difference_of(""), ", fitted on these documents"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a metric is written: its value times `factor`, with so many decimals; `name` is empty where the metric names its unit."""
+    """How a metric is written: its value times `factor`, with `decimals`; `name` is empty where the metric names its unit."""
 
     factor: float
     decimals: int
@@ -50,7 +50,7 @@ def name_with_unit(metric: str) -> str:
     return f"{metric} ({unit})" if unit else metric
 
 
-def fitted_mark(evaluation: Evaluation, metric: str) -> str:
+def mark_of_fit(evaluation: Evaluation, metric: str) -> str:
     """Return what marks a metric that depends on weights fitted on the evaluation's own documents, "" for any other."""
     by_weights = metric.removesuffix(DIFFERENCE) in BY_WEIGHTS
     return FITTED_HERE if by_weights and is_fitted_here(evaluation) else ""

@@ -37,7 +37,7 @@ class Discovery:
 
     @property
     def unreadable(self) -> int:
-        """How many of the skipped should have been read; a run that met one did not go well."""
+        """How many skipped files should have been read; a run with any of them failed in part."""
         return sum(item.reason.startswith(UNREADABLE) for item in self.skipped)
 
     def __or__(self, other: Discovery) -> Discovery:

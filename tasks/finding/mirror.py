@@ -23,7 +23,7 @@ from tasks.progress import StoppedError, stop_requested
 POLL_SECONDS = 0.1
 FETCHED_AT_ONCE = 8
 """A store answers in some 30 ms; more at once gains little on one machine's line."""
-LATER = "it changed while it was fetched; the next ingest reads it"
+LATER = "it changed while it was being fetched; the next ingest reads it"
 
 
 Announce = Callable[[str, int, int], None]
@@ -36,12 +36,12 @@ def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
     if not any(map(is_address, sources)):
         yield
         return
-    with _held(LOCK, fcntl.LOCK_SH):
+    with _hold_lock(LOCK, fcntl.LOCK_SH):
         yield
 
 
 @contextmanager
-def _held(lock: str, kind: int) -> Iterator[None]:
+def _hold_lock(lock: str, kind: int) -> Iterator[None]:
     with copies_lock(home(), lock) as descriptor:
         while not taken(descriptor, kind):
             if stop_requested():
@@ -68,9 +68,9 @@ def discover_objects(
     with copies_in_use(addresses):
         for address in map(store_address, addresses):
             # A second run of the address waits, and then finds what the first one fetched.
-            with _held(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
+            with _hold_lock(f"{LOCK}-{copy_sign(address.shown)}", fcntl.LOCK_EX):
                 client = make_client(address)
-                objects = _listed(client, address)
+                objects = _list_objects(client, address)
                 reasons = {each: _reason_against(each, address, most_bytes=file_megabytes << 20) for each in objects}
                 chosen = [each for each in objects if reasons[each] or is_wanted(address.inner(each.key), include, exclude)]
                 copies = {each: mirrors_folder() / copy_name(each.address, each.tag) for each in chosen}
@@ -82,7 +82,7 @@ def discover_objects(
                 # one copy of each stays, that of its bytes as they are now
                 forget_copies((each.address.shown for each in chosen), home(), but=set(copies.values()))
             listed |= {each.address.shown for each in objects}
-            found |= {each.address.shown: _hashed(each.address.shown, copies[each], reasons[each]) for each in chosen}
+            found |= {each.address.shown: _hash_copy(each.address.shown, copies[each], reasons[each]) for each in chosen}
     in_order = [one for _, one in sorted(found.items())]
     return Discovery(
         files=tuple(one for one in in_order if isinstance(one, SourceFile)),
@@ -91,7 +91,7 @@ def discover_objects(
     )
 
 
-def _listed(client: Any, address: StoreAddress) -> list[StoredObject]:  # noqa: ANN401
+def _list_objects(client: Any, address: StoreAddress) -> list[StoredObject]:  # noqa: ANN401
     """Return all objects at or below the address, but for those that only mark a folder, as consoles make them."""
     objects = []
     for each in list_objects(client, address):
@@ -133,7 +133,7 @@ def _fetch(
         try:
             return dict(zip(missing, pool.map(fetch, missing), strict=True))
         finally:
-            # After an error or Ctrl-C, what is at work ends and what waits never begins.
+            # After an error or Ctrl-C, running fetches end and waiting ones never begin.
             ending.set()
 
 
@@ -156,8 +156,8 @@ def _is_whole(copy: Path, size_bytes: int) -> bool:
         return False
 
 
-def _hashed(shown: str, copy: Path, reason: str) -> SourceFile | SkippedFile:
-    """Return the copy of an object as a file, or why it is none."""
+def _hash_copy(shown: str, copy: Path, reason: str) -> SourceFile | SkippedFile:
+    """Return the copy of an object as a file, or the reason to skip it."""
     if reason:
         return SkippedFile(path=shown, reason=reason)
     try:

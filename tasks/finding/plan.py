@@ -24,7 +24,7 @@ UNFINISHED = "unfinished"
 class DocumentWork:
     """A document to be read: `path` is where its bytes lie, `paths` all its names as the catalog shows them.
 
-    Where what was read of it is to be used again, and no file, `path` is "".
+    `path` is "" where an earlier reading is used instead of the file.
 
     `published` is the version that readers have until this one is ready.
     """
@@ -40,7 +40,7 @@ class DocumentWork:
 
     @property
     def failed_rereading(self) -> str:
-        """What stands as `attempt` in a published record whose next version could not be made."""
+        """The `attempt` of a published record whose next version could not be made."""
         return identify(self.version, self.attempt)
 
     @property
@@ -50,7 +50,7 @@ class DocumentWork:
 
 @dataclass(frozen=True, slots=True)
 class ReadingPlan:
-    """What to read, which records only change their paths, what is superseded when its successor is ready, what is already."""
+    """What to read, which records only change their paths, what is superseded once its successor is ready, what is unchanged."""
 
     work: tuple[DocumentWork, ...]
     renamed: tuple[DocumentRecord, ...]
@@ -105,17 +105,17 @@ def plan_reading(
     work, renamed, unchanged = [], [], []
     for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].known_as):
         record = known.get(document_id)
-        paths = _merged_paths(record, copies, roots, owner, listed)
+        paths = _merge_paths(record, copies, roots, owner, listed)
         version = document_version(document_id, settings, embedder, reader)
         task = _work(document_id, version, copies, paths, settings, passwords)
-        if record is None or not _settled(record, task):
+        if record is None or not _is_settled(record, task):
             work.append(replace(task, published=record if record and record.state is DocumentState.READY else None))
         elif record.paths != paths:
             renamed.append(replace(record, paths=paths))
         else:
             unchanged.append(document_id)
-    superseded = _superseded(found, published, owner)
-    renamed += _displaced(found, published, owner)
+    superseded = _find_superseded(found, published, owner)
+    renamed += _find_displaced(found, published, owner)
     settled = {record.id for record in published if record.state is DocumentState.READY} - {task.document_id for task in work}
     return ReadingPlan(
         work=tuple(work),
@@ -123,7 +123,7 @@ def plan_reading(
         superseded=superseded,
         outdated=tuple(sorted(old for new, olds in superseded.items() if new in settled for old in olds)),
         unchanged=tuple(unchanged),
-        vanished=_vanished(found, published, roots, listed),
+        vanished=_find_vanished(found, published, roots, listed),
     )
 
 
@@ -135,7 +135,7 @@ def plan_again(
     embedder: EmbedderIdentity,
     reader: str,
 ) -> ReadingPlan:
-    """Plan to make the graphs of documents that are ready anew, from what was read of them; with roots, of those below these only.
+    """Plan new graphs for documents that are ready, from their earlier readings; with roots, only for those below them.
 
     A document whose version the settings leave as it is stays; no file is looked at.
     """
@@ -152,7 +152,7 @@ def plan_again(
             attempt=_attempt(settings),
             published=record,
         )
-        if _settled(record, task):
+        if _is_settled(record, task):
             unchanged.append(record.id)
         else:
             work.append(task)
@@ -184,7 +184,7 @@ def _attempt(settings: IngestSettings) -> str:
     return identify(settings.limits.model_dump_json())
 
 
-def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
+def _is_settled(record: DocumentRecord, task: DocumentWork) -> bool:
     """Say whether another try would end the same. Passwords are not remembered: where one is wanted and given, it is tried."""
     if record.version != task.version:
         return record.attempt == task.failed_rereading
@@ -193,7 +193,7 @@ def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
     return record.attempt != UNFINISHED if record.state is DocumentState.READY else record.attempt == task.attempt
 
 
-def _merged_paths(
+def _merge_paths(
     record: DocumentRecord | None,
     copies: Sequence[SourceFile],
     roots: Sequence[str],
@@ -206,7 +206,7 @@ def _merged_paths(
     return tuple(sorted(here | {path for path in known if not lies_below(path, roots) or _is_there(path, listed)}))
 
 
-def _displaced(
+def _find_displaced(
     found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], owner: Mapping[str, str]
 ) -> list[DocumentRecord]:
     """Return the documents that were not found, without those of their paths that hold another one now, where some are left."""
@@ -214,7 +214,7 @@ def _displaced(
     return [replace(record, paths=left[record.id]) for record in published if left.get(record.id, ()) not in {(), record.paths}]
 
 
-def _superseded(
+def _find_superseded(
     found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], owner: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Map the id of a file's new content to the documents that this path held before and that have no other path."""
@@ -225,7 +225,7 @@ def _superseded(
     return {successor: tuple(sorted(ids)) for successor, ids in replaced.items()}
 
 
-def _vanished(
+def _find_vanished(
     found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], roots: Sequence[str], listed: Collection[str]
 ) -> tuple[SkippedFile, ...]:
     present = {displayed(file.known_as) for copies in found.values() for file in copies}
@@ -244,7 +244,7 @@ def _is_there(shown: str, listed: Collection[str]) -> bool:
 
 
 def real_path(shown: str) -> str | None:
-    """Return the path that `displayed` shows so, None where there is none: a name of odd signs is shown escaped.
+    """Return the path that `displayed` shows so, None where there is none: odd characters in a name are shown escaped.
 
     What is shown by an address has its copy's path.
     """

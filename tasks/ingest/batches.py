@@ -18,7 +18,7 @@ async def as_they_finish(
     batch_items: int,
     stop: Callable[[], None],
 ) -> AsyncGenerator[list[R], None]:
-    """Work on the items, `at_once` at a time, and yield what finished: after so many items or seconds, and at the end.
+    """Work on the items, `at_once` at a time, and yield what finished: after a number of items or seconds, and at the end.
 
     The first error of `work` ends everything: what finished before is yielded, and the error is raised. However it ends,
     nothing runs any more then: `stop` asks what runs to end, and its end is waited for, because no thread can be cancelled.

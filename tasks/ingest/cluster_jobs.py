@@ -54,7 +54,7 @@ def require_remembered(account: Account, memo: StepMemo) -> None:
     last = account.steps[-1]
     if memo.lookup(last.subject, last.step, last.key) is None:
         raise WorkersError(
-            f"a process of the cluster did {last.step!r} and nothing of it is in {str(memo.folder)!r}: set "
+            f"a process of the cluster did {last.step!r}, but its results are not in {str(memo.folder)!r}: set "
             "FLOWREADER_HOME to the same shared folder on all machines",
             last.step,
         )

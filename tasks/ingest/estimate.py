@@ -58,7 +58,7 @@ class DocumentEstimate:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def scaled(self, of: "DocumentEstimate", share: float) -> "DocumentEstimate":
+    def scale(self, of: "DocumentEstimate", share: float) -> "DocumentEstimate":
         """Return the estimate of a document with this share of the calls that are estimated here."""
         asked = (self.calls, self.input_tokens, self.output_tokens)
         return DocumentEstimate(of.name, of.pages, *(round(number * share) for number in asked))
@@ -86,7 +86,7 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
     """
     memo = StepMemo(steps_folder(), kept_artifacts())
     fresh = [document for document in work if not is_remembered(document, memo)]
-    look = _looking_like(fresh, settings) if settings.reading.analysis.asks_model else partial(_counted, settings=settings)
+    look = _looking_like(fresh, settings) if settings.reading.analysis.asks_model else partial(_count_pages, settings=settings)
     known = {document.document_id: look(document) for document in fresh}
     found = tuple(known.get(document.document_id, DocumentEstimate(document.name, 0)) for document in work)
     whole = _sum(found)
@@ -108,27 +108,27 @@ def _sum(found: Collection[DocumentEstimate]) -> DocumentEstimate:
     return DocumentEstimate("", pages, calls, sum(one.input_tokens for one in found), sum(one.output_tokens for one in found))
 
 
-def _counted(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+def _count_pages(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
     return DocumentEstimate(document.name, count_pages(Path(document.path), settings) or 1)
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
-    """Sample documents spread over all; return what was found of each, or what is usual for one not sampled."""
+    """Sample documents spread over all; return what estimates each: by its sample, or as usual."""
     step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
-    sampled = {document.document_id: _sampled(document, settings) for document in documents[::step]}
+    sampled = {document.document_id: _parse_sample(document, settings) for document in documents[::step]}
     usual = _sum(sampled.values())
 
     def look(document: DocumentWork) -> DocumentEstimate:
         found = sampled.get(document.document_id)
         if found is None:
-            found = _counted(document, settings)
-            found = usual.scaled(found, found.pages / max(1, usual.pages))
+            found = _count_pages(document, settings)
+            found = usual.scale(found, found.pages / max(1, usual.pages))
         return _without_remembered(found, document)
 
     return look
 
 
-def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+def _parse_sample(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
     """Parse some pages as the run will, and make the calls up to the point of asking."""
     reading = settings.reading
     with tempfile.TemporaryDirectory(prefix="flowreader-estimate-") as folder:
@@ -147,12 +147,12 @@ def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
         structured = structure_document(parsed=parsed, version=document.version, settings=reading)
         nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=reading.analysis)
         summed_up = summarize_pages(pages=structured.pages, nodes=nodes, settings=reading.analysis)
-        sample = _asked(document, replace(structured, nodes=nodes, pages=summed_up), settings, artifacts)
+        sample = _count_calls(document, replace(structured, nodes=nodes, pages=summed_up), settings, artifacts)
     share = pages / max(1, len(parsed.pages))
     return DocumentEstimate(document.name, pages, *(math.ceil(number * share) for number in sample))
 
 
-def _asked(
+def _count_calls(
     document: DocumentWork, analyzed: Structured, settings: IngestSettings, artifacts: ArtifactStore
 ) -> tuple[int, int, int]:
     """Return the calls, the tokens read and the tokens written for these nodes, pages and sections."""
@@ -176,7 +176,7 @@ def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> Docu
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)
-    return found.scaled(found, max(0, found.calls - kept) / max(1, found.calls))
+    return found.scale(found, max(0, found.calls - kept) / max(1, found.calls))
 
 
 def _asking_seconds(whole: DocumentEstimate, settings: IngestSettings) -> float:

@@ -81,8 +81,8 @@ GRAPH = Codec(
 )
 
 
-def structured_hash(structured: Structured) -> dict[str, str]:
-    """Return the hash of what is made anew each time, for the lineage."""
+def hash_structured(structured: Structured) -> dict[str, str]:
+    """Return the hash of parts that are made anew each time, for the lineage."""
     return {"0": hash_bytes(to_json(structured))}
 
 
@@ -121,7 +121,7 @@ def graph_key(
     evolved: Evolved,
     _second: Vectors | None = None,
 ) -> StepKey:
-    """Key by the version; what is unfinished also by what it holds, so that it is not taken for the document's graph."""
+    """Key by the version; an unfinished graph also by its content, so that it is not taken for the finished one."""
     if not is_unfinished(structured, evolved):
         return version_key(work)
     held = (structured, evolved.nodes, sorted(evolved.errors)) if isinstance(evolved, EvolvedNodes) else structured

@@ -1,4 +1,4 @@
-"""Looking after corpora: which, what is done and found, as steps of a run and as the page of it."""
+"""Looking after corpora: the request, the outcome of each, and the page of a run."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
 READER_VERSION = 2
-"""Counts the changes of what is made of the same replies, and of what is put into the prompts."""
+"""Raise it when the same replies lead to other graphs, or other text goes into the prompts."""
 
 ANALYZING = ("analyze_text", "analyze_visual", "analyze_small", "mend_reply")
 EVOLVING = (*ANALYZING, "evolve", "evolve_small")

@@ -21,8 +21,8 @@ from tasks.progress import StoppedError, is_broken_off, stop_requested
 from tasks.step import workplace
 
 NOTES_SHOWN = 20
-REREADING_FAILED = "the reading with new settings failed, the one before is kept: "
-LACKING_FAILED = "the reading of what it lacks failed: "
+REREADING_FAILED = "reading it with the new settings failed, the earlier reading is kept:  "
+LACKING_FAILED = "reading its missing parts failed:  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class DocumentOutcome:
     task_runs: tuple[UUID, ...] = ()
 
 
-def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> DocumentOutcome:
+def ready_outcome(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> DocumentOutcome:
     """Return the outcome of a document that became a graph; an unfinished one is made again by the next ingest."""
     record = replace(
         _record(work, DocumentState.READY, attempt=UNFINISHED if unfinished else ""),
@@ -69,7 +69,9 @@ def _record(work: DocumentWork, state: DocumentState, *, reason: str = "", attem
     )
 
 
-def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = "") -> DocumentOutcome:
+def failed_outcome(
+    work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = ""
+) -> DocumentOutcome:
     """Return the outcome of a document that could not be read, with the reason, and as logs show it where that differs.
 
     A version that is published stays, with a note before its own. `for_good` says that the same bytes would fail the same way;
@@ -98,7 +100,7 @@ def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
     return tuple(notes[:NOTES_SHOWN])
 
 
-def unexpected(work: DocumentWork, error: Exception) -> DocumentOutcome:
+def outcome_of_error(work: DocumentWork, error: Exception) -> DocumentOutcome:
     """Return the outcome of a document that cannot be opened, or on which our own code failed.
 
     Raises what would hit every document alike: a full or read-only disk, an engine that does not start, a chat model that is
@@ -108,15 +110,15 @@ def unexpected(work: DocumentWork, error: Exception) -> DocumentOutcome:
         # What broke when its children were ended is no fault of the document.
         raise StoppedError from error
     if isinstance(error, OSError) and not is_full_disk(error) and error.errno != errno.EROFS:
-        return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
+        return failed_outcome(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
     if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError | WorkersError):
         raise error
     reason = f"an error in FlowReader ({type(error).__name__}: {error}); please report it"
-    return failed(work, DocumentState.FAILED, reason, for_good=False, logged=type(error).__name__)
+    return failed_outcome(work, DocumentState.FAILED, reason, for_good=False, logged=type(error).__name__)
 
 
 @contextmanager
-def watched_document(work: DocumentWork) -> Iterator[Callable[[DocumentOutcome], None]]:
+def watch_document(work: DocumentWork) -> Iterator[Callable[[DocumentOutcome], None]]:
     """Announce that a document is being read, and when the block ends the outcome that was given.
 
     Where the block raises, no document came of it: it was `stopped`, or `failed` with what ends the whole run.

@@ -1,4 +1,4 @@
-"""Publishing what finished: link it with what is there, and commit both at once."""
+"""Publishing finished documents: link them with the published ones, and commit both at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -24,7 +24,7 @@ EMBED_ROUND = "embed-round"
 """The step's name; a removal need not load what parses and embeds."""
 
 NODES_AT_ONCE = 20_000
-"""Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
+"""Published vectors are read back in groups of documents with about this many nodes: 30 MB, however large the corpus."""
 
 
 def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[DocumentOutcome], *_rest: object) -> StepKey:
@@ -70,7 +70,7 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[DocumentOutcome], supersede
     summary=_published_as,
 )
 def rename(corpus: CorpusWriter, plan: ReadingPlan) -> int:
-    """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
+    """Publish documents whose paths alone changed, and remove those whose files now hold another document."""
     return corpus.publish(records=plan.renamed, removed=plan.outdated)
 
 
@@ -91,7 +91,7 @@ def look_after(corpus: CorpusWriter) -> CleanedUp:
 
 
 def require_unique_ids(corpus: CorpusWriter) -> None:
-    """Raise GraphError where an id stands twice: neither LanceDB nor Prefect guarantees that it does not."""
+    """Raise GraphError where an id is given twice: neither LanceDB nor Prefect guarantees that it does not."""
     for finding in examine_ids(corpus):
         raise GraphError(finding.what, remedy=finding.remedy)
 

@@ -1,4 +1,4 @@
-"""What is asked of an ingest, and what a look at the files makes of it."""
+"""The request of an ingest, and the survey of its files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -54,23 +54,23 @@ class IngestRequest(BaseModel):
     include: tuple[str, ...] = Field((), description="globs; only files that match are read")
     exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")
     password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
-        None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
+        None, description="a file of passwords, one per line: NAME, a tab, PASSWORD"
     )
     preset: Preset = "default"
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
 
 
 STAGES = ("analyze", "embed", "evolve")
-"""What is made anew of a document whose file is not read again."""
+"""Stages that run again for a document whose file is not read again."""
 
 
 class EvolveRequest(BaseModel):
-    """Of which documents of a corpus to make the graph anew, and how. Prefect's UI shows it as a form."""
+    """Which documents of a corpus get a new graph, and how. Prefect's UI shows it as a form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     corpus: str = Field("default", description="the corpus whose documents are made anew")
-    paths: tuple[Source, ...] = Field((), description="only documents whose file was read from here; all, where none is named")
+    paths: tuple[Source, ...] = Field((), description="only documents whose files were read from here; all by default")
     preset: Preset = "default"
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
 
@@ -78,7 +78,7 @@ class EvolveRequest(BaseModel):
 ReadingRequest = IngestRequest | EvolveRequest
 
 
-def recorded(request: ReadingRequest) -> dict[str, Any]:
+def recorded_parameters(request: ReadingRequest) -> dict[str, Any]:
     """Return what lineage keeps of a request besides its settings; one that reads no file has its `stages` there."""
     stages = {"stages": list(STAGES)} if isinstance(request, EvolveRequest) else {}
     return request.model_dump(mode="json", exclude={"settings"}) | stages
@@ -102,7 +102,7 @@ class Survey:
 
 
 def look(request: ReadingRequest, announce: Announce = lambda *_: None) -> Discovery:
-    """Find what is asked for; of object stores what is new is fetched and announced before, else nothing is written."""
+    """Find the files; new objects of object stores are announced and fetched, else nothing is written."""
     if isinstance(request, EvolveRequest):
         return Discovery((), ())
     addresses = [source for source in request.paths if is_address(source)]
@@ -120,7 +120,7 @@ def survey(
     request: ReadingRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
 ) -> Survey:
     """Compare what was found with what is published. `reader` is `reader_identity`."""
-    roots, settings = [shown_root(source) for source in request.paths], request.settings
+    roots, settings = [display_root(source) for source in request.paths], request.settings
     if isinstance(request, EvolveRequest):
         return Survey(found, plan_again(published=published, roots=roots, settings=settings, embedder=embedder, reader=reader))
     plan = plan_reading(
@@ -140,7 +140,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
     """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
 
     A damaged corpus is mended by the run itself, which then sees what there is to do; where no file is read, the error of opening
-    it is raised. What is fetched from object stores is announced before.
+    it is raised. Fetches from object stores are announced first.
     """
     from tasks.ingest.model import reader_identity
 
@@ -155,7 +155,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
         return survey(request, found, (), embedder_for(None, embedding), reader)
 
 
-def shown_root(source: str) -> str:
+def display_root(source: str) -> str:
     """Return how the catalog shows a root."""
     return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 

@@ -19,10 +19,10 @@ from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.description import described_places, describing
-from tasks.content_graph.evolution import evolved_document
+from tasks.content_graph.evolution import evolve_document
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
-from tasks.content_graph.model_evolution import EvolvedNodes, judged_edges, judged_round
+from tasks.content_graph.model_evolution import EvolvedNodes, edges_of_rounds, judge_round
 from tasks.content_graph.model_map import map_calls, sum_up
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
@@ -65,7 +65,7 @@ def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vecto
 
 
 class NotKeptError(RuntimeError):
-    """What was read of a document is wanted again, and not kept any more: the document stays as it is until its file is read."""
+    """An earlier reading is needed and no longer kept: the document stays as it is until its file is read."""
 
 
 class TooFewRepliesError(RuntimeError):
@@ -78,14 +78,14 @@ def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share
         first = next(iter(errors.values()))
         raise TooFewRepliesError(
             f"{len(errors)} of {asked} {what} got no usable reply from the model, the first: {first}; "
-            "what came is kept, the next ingest asks for the rest"
+            "the other replies are kept, the next ingest asks again"
         )
 
 
-def noted_pages(
+def add_notes(
     pages: Sequence[Page], page_of: Sequence[int], errors: Mapping[int, ChatError], what: str, thing: str = "element"
 ) -> tuple[Page, ...]:
-    """Return the pages; one with elements that got no usable reply says of how many, what they have instead, and why.
+    """Return the pages; one with elements without a usable reply notes how many, what they have instead, and why.
 
     `page_of` has the page of each place.
     """
@@ -109,7 +109,7 @@ def _note(outcomes: Counter[str], what: str, thing: str) -> str:
 def parse(work: DocumentWork, tools: keys.IngestTools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process; raise NotKeptError where no file is to be read."""
     if not work.path:
-        raise NotKeptError("what was read of it is not kept for these settings; ingest its file with them")
+        raise NotKeptError("no reading of it with these settings is kept; ingest its file with them")
     return parse_file(
         path=Path(work.path),
         document_id=work.document_id,
@@ -135,7 +135,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: keys.Ingest
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash)
+@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
@@ -148,7 +148,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTool
     version="1",
     retries=ONCE,
     cache_key=keys.version_key,
-    summary=keys.structured_hash,
+    summary=keys.hash_structured,
     tag=lambda *of: of[-1].tag_of_chat,
 )
 def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools) -> Structured:
@@ -157,20 +157,20 @@ def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools)
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
     analyzed = replace(structured, nodes=nodes)
     if tools.chat is not None and settings.by == "model":
-        analyzed = _described(work, analyzed, tools, tools.chat)
+        analyzed = _describe(work, analyzed, tools, tools.chat)
     report(work.document_id, "analyze", 1, 1)
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
 
 
-def _described(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
-    """Have the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
+def _describe(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
+    """Let the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
     asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
     return replace(
         analyzed,
         nodes=described.nodes,
-        pages=noted_pages(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
+        pages=add_notes(analyzed.pages, [node.page for node in analyzed.nodes], described.errors, "described by rules"),
         unfinished=keys.may_be_mended(described.errors),
     )
 
@@ -218,7 +218,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
         total=len(subjects) * reading.evolution.rounds,
         done=len(subjects) * (number - 1),
     )
-    judged = judged_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)
+    judged = judge_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)
     require_enough_replies(judged.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
     return judged
 
@@ -242,7 +242,7 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: ke
     )
 
 
-@step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.structured_hash, tag=lambda *_: MODEL)
+@step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured, tag=lambda *_: MODEL)
 def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTools, evolved: keys.Evolved) -> Structured:
     """Have the model sum up pages and sections, after the rounds; raise TooFewRepliesError as `analyze` does."""
     assert tools.chat is not None
@@ -254,7 +254,7 @@ def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTool
     sections = zip(structured.sections, entries[len(pages) :], strict=True)
     for thing, what in (("page", "summed up by rules"), ("section", "without a summary")):
         of_kind = {place: error for place, error in errors.items() if (place < len(pages)) == (thing == "page")}
-        pages = noted_pages(pages, [entry.page for entry in entries], of_kind, what, thing)
+        pages = add_notes(pages, [entry.page for entry in entries], of_kind, what, thing)
     return replace(
         structured,
         pages=pages,
@@ -278,9 +278,9 @@ def evolve(
     if tools.settings.reading.analysis.map == "rules":  # else `write_map` did so
         structured = _as_evolved(structured, evolved, tools)
     if isinstance(evolved, EvolvedNodes):
-        vectors, edges = evolved.vectors, judged_edges(evolved, settings)
+        vectors, edges = evolved.vectors, edges_of_rounds(evolved, settings)
     else:
-        vectors, edges = evolved_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
+        vectors, edges = evolve_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
     report(work.document_id, "evolve", 1, 1)
     return DocumentGraph(
         document_id=work.document_id,
@@ -304,7 +304,7 @@ def _as_evolved(structured: Structured, evolved: keys.Evolved, tools: keys.Inges
     if not isinstance(evolved, EvolvedNodes):
         return structured
     on = [node.page for node in structured.nodes]
-    pages = noted_pages(structured.pages, on, evolved.errors, "linked as the round before left them")
+    pages = add_notes(structured.pages, on, evolved.errors, "linked as the round before left them")
     pages = summarize_pages(pages=pages, nodes=evolved.nodes, settings=tools.settings.reading.analysis)
     return replace(structured, nodes=evolved.nodes, pages=pages)
 

@@ -14,20 +14,20 @@ from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_a
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from storage.text import displayed, listed, minute
-from tasks.ingest.request import ReadingRequest, recorded
+from tasks.ingest.request import ReadingRequest, recorded_parameters
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
 
 LAST_STEP = "evolve"
-"""With it a document is read: what is left is to publish it, and the next run finds it done."""
+"""After this step only publishing is left, and the next run finds the document done."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run at work or killed. `paths` are those that it makes documents of, or their graphs.
 
-    `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done, `failed` of them in vain.
+    `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done, `failed` of them failed.
     """
 
     run_id: str
@@ -60,7 +60,7 @@ def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
     return tuple(run for run in found if run.kind in MAKES_DOCUMENTS)
 
 
-def killed(location: CorpusLocation) -> tuple[OpenRun, ...]:
+def list_killed_runs(location: CorpusLocation) -> tuple[OpenRun, ...]:
     """Return the corpus's killed runs that no other took over yet, the oldest first."""
     return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
 
@@ -98,7 +98,7 @@ def rest_of(location: CorpusLocation, request: ReadingRequest) -> list[Path]:
 
 
 def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
-    asked, paths = recorded(request), _paths(history)
+    asked, paths = recorded_parameters(request), _paths(history)
     chosen = ("include", "exclude", "stages")
     if history.head.kind not in MAKES_DOCUMENTS or any(history.parameters.get(name, []) != asked.get(name, []) for name in chosen):
         return False
@@ -110,7 +110,7 @@ def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
 
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[OpenRun, ...]:
     """Return the killed runs; those that no command goes on with, or none did for a month, are closed."""
-    found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
+    found, before = list_killed_runs(location), time.time() - KEEP_UNNAMED_SECONDS
     for sign in killed_runs(location):
         if sign.began <= before and not sign.path.exists():
             put_away(sign.path)

@@ -50,7 +50,7 @@ def _history(sources: Sources, document: NamedDocument, histories: Sequence[RunH
     ]
     known = record or _nothing_known(document.id)
     return DocumentHistory(
-        document=sources.named(document),
+        document=sources.as_named(document),
         standing=sources.standing(document),
         state=known.state.value if record else "",
         **{name: getattr(known, name) for name in OF_RECORD},
@@ -69,14 +69,14 @@ def _reading(history: RunHistory, document_id: str, record: DocumentRecord | Non
     calls = tuple(call for call in history.calls if call.about == document_id)
     if not steps and not calls:
         return None
-    made = record is not None and any(_made(step, record) for step in steps)
+    made = record is not None and any(_has_made(step, record) for step in steps)
     if record is None:
         steps, calls = tuple(map(wordless, steps)), tuple(map(wordless, calls))
     began = min((step.started for step in steps), default="")
     return DocumentReading(replace(history.head, began=began), steps, calls, published=made)
 
 
-def _made(step: StepRecord, record: DocumentRecord) -> bool:
+def _has_made(step: StepRecord, record: DocumentRecord) -> bool:
     """Say whether the step made the published version: its key names it."""
     return not step.error and step.step == "evolve" and step.key == identify(step.step, step.version, record.version)
 
@@ -115,7 +115,7 @@ def places_of(
         name = document.document.id
         if not sources.is_readable(name):
             continue
-        graph = _kept_graph(document)
+        graph = _read_graph(document)
         if graph is None:
             unkept.append(name)
         else:
@@ -132,7 +132,7 @@ def _place(node: Node) -> NodePlace:
     return NodePlace(node.id, node.document_id, node.page, node.kind.value, None if node.box == WHOLE_PAGE else node.box)
 
 
-def _kept_graph(document: DocumentHistory) -> GraphText | None:
+def _read_graph(document: DocumentHistory) -> GraphText | None:
     """Return what the step left that made the published version; None where no run names it or its artifact is gone."""
     made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
     for name in (step.outputs["0"] for step in made if "0" in step.outputs):

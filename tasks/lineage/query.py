@@ -106,7 +106,7 @@ def one_select(query: str) -> str:
     """Return the query without its end; raise RequestError for what is not one SELECT. DESCRIBE and SHOW count as one."""
     statements = duckdb.extract_statements(query.encode(errors="replace").decode())
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise RequestError("the query is to be one SELECT", remedy="nothing can be changed, written or set here")
+        raise RequestError("the query must be one SELECT", remedy="nothing can be changed, written or set here")
     return str(statements[0].query).rstrip("; \n")
 
 

@@ -24,7 +24,7 @@ class RunKind(StrEnum):
 
 
 Row = dict[str, Any]
-"""What is only shown: an answer in a list, or the sum of a run's steps of one name or calls for one purpose."""
+"""A row that is only shown: an answer in a list, or the sum of a run's steps of one name or calls for one purpose."""
 
 MAKES_DOCUMENTS = frozenset({RunKind.INGEST, RunKind.EVOLVE})
 
@@ -39,7 +39,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A run's file of which something cannot be read: how many lines are cut, or why the system does not give it."""
+    """A run's file that cannot be read in full: how many lines are cut, or why it cannot be opened."""
 
     run_id: str
     torn: int

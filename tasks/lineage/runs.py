@@ -36,7 +36,7 @@ DEFAULTS: Mapping[RunKind, type[Settings]] = {
 class RunHistory:
     """A run as far as its entries go; `damage` is None where all of it could be read.
 
-    An ingest has `planned` to read so many documents.
+    `planned` is how many documents an ingest set out to read.
     """
 
     head: RunHead
@@ -104,7 +104,7 @@ def _call(entry: dict[str, Any]) -> dict[str, Any]:
 
 def sum_of_steps(steps: Iterable[StepRecord]) -> tuple[Row, ...]:
     """Return the steps summed by name and version, in the order in which each first began; `attempts` is the most of one."""
-    groups = _grouped(sorted(steps, key=lambda step: step.started), ("step", "version"))
+    groups = _group(sorted(steps, key=lambda step: step.started), ("step", "version"))
     return tuple(
         named
         | {
@@ -126,7 +126,7 @@ def sum_of_calls(calls: Iterable[CallRecord]) -> tuple[Row, ...]:
         named
         | {"outcomes": dict(Counter(call.outcome for call in group))}
         | {name: round(sum(getattr(call, name) for call in group), 9) for name in summed}
-        for named, group in _grouped(calls, ("purpose", "model", "prompt", "prompt_hash"))
+        for named, group in _group(calls, ("purpose", "model", "prompt", "prompt_hash"))
     )
 
 
@@ -136,7 +136,7 @@ def changed_settings(kind: RunKind, settings: Mapping[str, Any]) -> list[str]:
     return [f"{name} = {value}" for name, value in dotted(settings) if usual.get(name) != value]
 
 
-def _grouped(records: Iterable[T], names: Sequence[str]) -> list[tuple[Row, list[T]]]:
+def _group(records: Iterable[T], names: Sequence[str]) -> list[tuple[Row, list[T]]]:
     """Return the records by their values of these names, in the order in which each came first."""
     groups: dict[tuple[Any, ...], list[T]] = {}
     for record in records:

@@ -30,7 +30,7 @@ LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What was meant: its whole id, what else tells it from others, and for an answer the run that gave it."""
+    """A match: its whole id, words that tell it from others, and for an answer the run that gave it."""
 
     kind: Literal["answer", "document", "run"]
     id: str
@@ -42,12 +42,12 @@ def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     """Return what has this id, or begins with these digits (a run's 6 or more, else 8 or more), or the document of this file name.
 
     The files of the runs are looked through only where no published document and no run is meant.
-    Raise UnknownError, or AmbiguousError, either of which lists what there is.
+    Raise UnknownError, or AmbiguousError, which list what there is.
     """
     meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
     found = {(each.kind, each.id): each for each in meant}
     if not found:
-        raise _unknown(snapshot, runs, asked)
+        raise _unknown_error(snapshot, runs, asked)
     if len(found) > 1:
         several = ", ".join(f"{each.kind} {each.id[:16]}{each.detail}" for each in found.values())
         raise AmbiguousError(f"{asked!r} names {len(found)} things: {several}", asked, "take more digits of the id")
@@ -92,7 +92,7 @@ def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
 NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $most"
 
 
-def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
+def _unknown_error(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
     documents = sorted(file_names(snapshot.documents()))
     answers = (f"{name[:8]} {question[:QUESTION_SHOWN]!r}" for name, question in runs.rows(NEWEST, most=LISTED))
     there = {
@@ -136,7 +136,7 @@ class Sources:
             return Standing.PUBLISHED
         return Standing.REPLACED if document.name in self.names else Standing.GONE
 
-    def named(self, document: NamedDocument) -> NamedDocument:
+    def as_named(self, document: NamedDocument) -> NamedDocument:
         """Return the document as it may be called: what is gone has no name any more."""
         if document.id in self.records:
             return NamedDocument(document.id, self.records[document.id].name)
@@ -144,12 +144,12 @@ class Sources:
 
 
 @contextmanager
-def opened_sources(snapshot: Snapshot) -> Iterator[Sources]:
+def open_sources(snapshot: Snapshot) -> Iterator[Sources]:
     with opened_runs(snapshot.location.runs) as runs:
         yield Sources(snapshot, runs)
 
 
-def shown_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
+def show_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
     """Return what a run was asked, without paths and names under which no document lies now: they may be of a removed one."""
     shown = dict(parameters)
     for name, is_known in (("paths", _has_path), ("documents", _has_name)):

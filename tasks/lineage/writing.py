@@ -18,7 +18,7 @@ from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
 from tasks.progress import is_broken_off, stop_requested
 from tasks.step import Workplace, workplace
-from tasks.watching.watching import watched_run
+from tasks.watching.watching import watch_run
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def lineage_of_run(
     """
     run_id = run_id or uuid.uuid4().hex
     path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
-    with at_work(path), watched_run(run_id, location.name, lambda: outcome):
+    with at_work(path), watch_run(run_id, location.name, lambda: outcome):
         log = continued(path)
         place = workplace_of(run_id, log)
         log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))

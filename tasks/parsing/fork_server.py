@@ -1,6 +1,6 @@
 """The warm process that parser children are forked from: MinerU is imported once, and one child lives at a time.
 
-`python -m tasks.parsing.fork_server PARENT_PID` reads a job a line and answers a line: how its child ended, and what it used.
+`python -m tasks.parsing.fork_server PARENT_PID` reads a job per line and answers each by a line: how its child ended, what it used.
 It ends, and kills its child, when its input closes or its parent is gone.
 """
 
@@ -103,7 +103,7 @@ def _serve(line: bytes) -> dict[str, object]:
             code = child.live(line, parent=here)
         finally:
             os._exit(code)
-    late = not _ended(process, seconds=job.wall_seconds)
+    late = not _wait_for_child(process, seconds=job.wall_seconds)
     _kill_group(process)
     _, status, usage = os.wait4(process, 0)
     return {
@@ -122,7 +122,7 @@ def _silence() -> None:
     os.closerange(3, 256)
 
 
-def _ended(process: int, *, seconds: float) -> bool:
+def _wait_for_child(process: int, *, seconds: float) -> bool:
     """Wait for the child; return False once it is late, and end with it where the parent went first."""
     descriptor = os.pidfd_open(process)
     ready, _, _ = select.select([descriptor, 0], [], [], seconds)

@@ -35,7 +35,7 @@ class Format:
 
     A file is recognised by its container and by what is `inside` (a file of the ZIP archive, a stream of the OLE container) or by
     what it `starts` with; the file `mimetype` of an archive may name the media type instead. Text is also recognised by the suffix
-    of its name, where it `holds` what it must. Other text is plain text, but refused under a suffix of a format that is no text.
+    of its name, where it `holds` what it must. Other text is plain text, but refused under the suffix of a binary format.
     A PDF has no parser here: it is read range by range.
     """
 
@@ -112,7 +112,7 @@ NO_TEXT = {"zip", *(suffix for each in FORMATS if each.container is not Containe
 def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
     """Return the media type of the file's content; `name` only tells kinds of text apart.
 
-    Raises ParseError for what is empty, no document, text under the name of something else, or an archive bomb.
+    Raises ParseError for an empty file, one that is no document, text under a wrong suffix, or an archive bomb.
     """
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
@@ -122,7 +122,7 @@ def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
 
 
 def type_of_head(head: bytes, *, name: str) -> str:
-    """Return the media type of a file that begins with these HEAD_BYTES, "" for a container, of which only the whole file tells.
+    """Return the media type of a file that begins with these HEAD_BYTES, "" for a container: that takes the whole file.
 
     Raises ParseError as `detect` does.
     """
@@ -180,7 +180,7 @@ def _archive_type(stream: BinaryIO, *, limits: LimitSettings) -> str:
         (each.media_type for each in FORMATS if each.container is Container.ZIP and not names.isdisjoint(each.inside)), None
     )
     if found is None:
-        raise ParseError(DocumentState.FAILED, "it is a ZIP archive and no document; unpack it and ingest what is in it")
+        raise ParseError(DocumentState.FAILED, "it is a ZIP archive, not a document; unpack it and ingest what is in it")
     return found
 
 

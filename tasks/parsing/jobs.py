@@ -101,8 +101,8 @@ class Reading:
     pages: tuple[ParsedPage, ...]
 
 
-def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
-    """Return so many bytes at most of a regular file that a child left; None for a link, a pipe, and where there is nothing.
+def read_left_bytes(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
+    """Return at most `most_bytes` of a regular file that a child left; None for a link, a pipe, or nothing.
 
     A child that was taken over could have left anything under any name.
     """
@@ -119,9 +119,9 @@ def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
         os.close(descriptor)
 
 
-def read_left(folder: Path, name: str, kind: TypeAdapter[T], *, most_bytes: int) -> T | None:
+def read_left_json(folder: Path, name: str, kind: TypeAdapter[T], *, most_bytes: int) -> T | None:
     """Return what a child left as JSON; None where it left nothing, or something else."""
-    written = left_in(folder, name, most_bytes=most_bytes)
+    written = read_left_bytes(folder, name, most_bytes=most_bytes)
     try:
         return kind.validate_json(written) if written else None
     except ValueError:

@@ -164,14 +164,14 @@ def _with_picture(raw: Json, *, job: Job, name: str) -> Block | None:
     block = to_block(raw)
     if block.kind is not NodeKind.FIGURE:
         return block
-    data = _embedded(str(body_of(raw).get("image_base64") or ""), job=job)
+    data = _decode_picture(str(body_of(raw).get("image_base64") or ""), job=job)
     if data is None:
         return block if block.caption or block.picture_text else None
     (job.folder / name).write_bytes(data)
     return replace(block, picture=name)
 
 
-def _embedded(address: str, *, job: Job) -> bytes | None:
+def _decode_picture(address: str, *, job: Job) -> bytes | None:
     """Return the bytes of a data address as PNG or JPEG, or None where it holds no picture that can be shown."""
     try:
         data = base64.b64decode(address.partition(";base64,")[2], validate=True)

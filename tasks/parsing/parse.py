@@ -7,7 +7,7 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
-from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, FileSurvey, Reading, Work, left_in, read_left
+from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, FileSurvey, Reading, Work, read_left_bytes, read_left_json
 from tasks.parsing.jobs import ParseError as ParseError
 from tasks.parsing.session import Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
@@ -70,7 +70,7 @@ def count_pages(path: Path, settings: IngestSettings) -> int | None:
 def sample_file(
     *, path: Path, document_id: str, password: str | None, pages: int, settings: IngestSettings, artifacts: ArtifactStore
 ) -> tuple[ParsedDocument, int]:
-    """Read so many pages from the middle of a PDF, or a whole document of another kind; return them and how many there are.
+    """Read `pages` from the middle of a PDF, or all of another document; return them and how many pages it has.
 
     Raises ParseError where they cannot be read, OSError where the file cannot.
     """
@@ -92,17 +92,17 @@ def render_page(path: Path, *, page: int, dpi: int, settings: IngestSettings) ->
     """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
     with session_for(path, settings=settings) as session:
         if not 1 <= page <= len(_survey(session).page_labels):
-            raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
+            raise ParseError(DocumentState.FAILED, f"{path.name} is not a PDF with a page {page}")
         ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
         _check(ending, parser=f"page {page} cannot be drawn: pdfium")
-        return left_in(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
+        return read_left_bytes(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
 
 
 def _survey(session: Session) -> FileSurvey:
     """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
     ending, folder = session.run(Work.SURVEY, pages=1)
     _check(ending, parser="the file cannot be opened: pdfium")
-    survey = read_left(folder, ANSWER, SURVEYS, most_bytes=session.settings.limits.answer_megabytes << 20)
+    survey = read_left_json(folder, ANSWER, SURVEYS, most_bytes=session.settings.limits.answer_megabytes << 20)
     if survey is None:
         raise ParseError(DocumentState.FAILED, "pdfium's account of the file cannot be read")
     if survey.decrypted:

@@ -164,7 +164,7 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
         drawn = draw(page, dpi=job.parse.crop_dpi, megapixels=job.limits.image_megapixels)
         for place in shown:
             name = f"figure-{parsed.number}-{place}"
-            (job.folder / name).write_bytes(encode(_cut(drawn, blocks[place].box)))
+            (job.folder / name).write_bytes(encode(_crop(drawn, blocks[place].box)))
             blocks[place] = replace(blocks[place], picture=name)
     image = None
     if silent:
@@ -198,7 +198,7 @@ def draw(page: pdfium.PdfPage, *, dpi: int, megapixels: int) -> Image.Image:
     return drawn
 
 
-def _cut(drawn: Image.Image, box: Box) -> Image.Image:
+def _crop(drawn: Image.Image, box: Box) -> Image.Image:
     """Return the part of the page inside the box, at least one pixel."""
     left, top = int(box[0] * drawn.width), int(box[1] * drawn.height)
     right, bottom = int(box[2] * drawn.width + 0.999), int(box[3] * drawn.height + 0.999)

@@ -88,7 +88,7 @@ def _cache_path(folder: Path, picture: str) -> Path:
 
 
 def _recall(path: Path) -> PictureWords | None:
-    """Return what was read before, or None where nothing was, or where the file is damaged."""
+    """Return an earlier reading, None where there is none or its file is damaged."""
     try:
         digest, _, body = path.read_bytes().partition(b"\n")
         return CACHED.validate_json(body) if hash_bytes(body).encode() == digest else None
@@ -107,7 +107,7 @@ def _fill_page(page: ParsedPage, words: Mapping[str, PictureWords]) -> ParsedPag
 def _fill_figure(block: Block, words: Mapping[str, PictureWords]) -> Block:
     if block.picture is None or block.picture_text or block.picture not in words:
         return block
-    return replace(block, picture_text=_joined(words[block.picture].lines))
+    return replace(block, picture_text=_join_lines(words[block.picture].lines))
 
 
 def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
@@ -123,7 +123,7 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
             outside.append(TextLine(text=line.text, box=line.box))
         else:
             inside.setdefault(home, []).append(line)
-    blocks = [replace(figure, picture_text=_joined(inside.get(place, ()))) for place, figure in enumerate(figures)]
+    blocks = [replace(figure, picture_text=_join_lines(inside.get(place, ()))) for place, figure in enumerate(figures)]
     blocks += merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0)
     ordered = order_boxes([block.box for block in blocks])
     return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered))
@@ -134,7 +134,7 @@ def _holds(outer: Box, inner: Box) -> bool:
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
-def _joined(lines: Sequence[ReadLine]) -> str:
+def _join_lines(lines: Sequence[ReadLine]) -> str:
     return " ".join(line.text for line in lines)
 
 

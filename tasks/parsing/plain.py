@@ -1,4 +1,4 @@
-"""Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings, tables and code are what they look like."""
+"""Plain text and Markdown: empty lines separate paragraphs; Markdown's headings, tables and code are recognised."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -18,7 +18,18 @@ from shutil import rmtree
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedPage
 from storage.system import open_plain
-from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, ParseError, Reading, Work, left_in, read_left
+from tasks.parsing.jobs import (
+    ANSWER,
+    CONFINEMENT,
+    CONFINEMENTS,
+    READINGS,
+    Job,
+    ParseError,
+    Reading,
+    Work,
+    read_left_bytes,
+    read_left_json,
+)
 from tasks.parsing.supervisor import CHILDREN, REPLY_BYTES, Ending
 from tasks.settings.ingest import IngestSettings
 
@@ -43,7 +54,7 @@ class Session:
     def run(
         self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
     ) -> tuple[Ending, Path]:
-        """Have a child do the work under the limits for so many pages; return how it ended, and its folder.
+        """Let a child do the work under the limits for this number of pages; return how it ended, and its folder.
 
         Raises OSError where the disk is full: that is not the document's fault, and no fallback helps.
         """
@@ -56,7 +67,7 @@ class Session:
             parse=self.settings.reading.parse, ocr=self.settings.reading.ocr, limits=limits,
         )  # fmt: skip
         ending = CHILDREN.run(job, at_once=self.settings.work.parsers_at_once)
-        for words in read_left(folder, CONFINEMENT, CONFINEMENTS, most_bytes=REPLY_BYTES) or ():
+        for words in read_left_json(folder, CONFINEMENT, CONFINEMENTS, most_bytes=REPLY_BYTES) or ():
             _warn_once(words)
         if DISK_FULL in ending.problem:
             raise OSError(errno.ENOSPC, "disk full while a document was parsed; free space there, or set TMPDIR", str(self.scratch))
@@ -69,7 +80,7 @@ class Session:
         """
         try:
             most = self.settings.limits.answer_megabytes << 20
-            reading = read_left(folder, ANSWER, READINGS, most_bytes=most) if ending.answered else None
+            reading = read_left_json(folder, ANSWER, READINGS, most_bytes=most) if ending.answered else None
             return replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages)) if reading else None
         finally:
             self.clear(folder)
@@ -88,7 +99,7 @@ class Session:
         """Put one file of the child's folder into the store; a name or a link that leads elsewhere is nothing."""
         if self.artifacts is None or not PICTURE_NAME.fullmatch(name):
             return None
-        picture = left_in(folder, name, most_bytes=self.settings.limits.output_megabytes << 20)
+        picture = read_left_bytes(folder, name, most_bytes=self.settings.limits.output_megabytes << 20)
         return None if picture is None else self.artifacts.put(picture)
 
 

@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from storage.errors import ExpectedError
-from tasks.parsing.jobs import ANSWER, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, RefusedFile, Work, left_in, read_left
+from tasks.parsing.jobs import (
+    ANSWER,
+    DONE,
+    OUT_OF_MEMORY,
+    REFUSAL,
+    REFUSALS,
+    Job,
+    RefusedFile,
+    Work,
+    read_left_bytes,
+    read_left_json,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
@@ -80,7 +91,7 @@ class ForkServer:
             )
 
     def serve(self, job: Job) -> Reply | None:
-        """Have a child do the job; return its account, or None where the fork server itself is gone."""
+        """Let a child do the job; return its account, or None where the fork server itself is gone."""
         assert self._process.stdin is not None
         self.usable = False
         try:
@@ -123,7 +134,7 @@ class ForkServer:
 
 
 class Children:
-    """Lends fork servers to threads, so many at once as each caller allows."""
+    """Lends fork servers to threads, as many at once as each caller allows."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -137,7 +148,7 @@ class Children:
         Raises ParserStoppedError once they were stopped, ParserStartError where no process comes up.
         """
         for _ in range(2):
-            with self._lent(at_once) as fork_server:
+            with self._lend(at_once) as fork_server:
                 reply = fork_server.serve(job)
             if reply is not None:
                 return _account(job, reply)
@@ -150,11 +161,11 @@ class Children:
 
     def _warm(self) -> None:
         # the first job meets the same error and reports it
-        with contextlib.suppress(ParserStartError, ParserStoppedError), self._lent(1):
+        with contextlib.suppress(ParserStartError, ParserStoppedError), self._lend(1):
             pass
 
     @contextlib.contextmanager
-    def _lent(self, at_once: int) -> Iterator[ForkServer]:
+    def _lend(self, at_once: int) -> Iterator[ForkServer]:
         """Lend a warm fork server of the pool; one that gave no account is not used again."""
         with self._changed:
             generation = self._stopped
@@ -195,7 +206,7 @@ class Children:
 
 def _account(job: Job, reply: Reply) -> Ending:
     code, late, peak = reply["code"], reply["late"], reply["peak_megabytes"]
-    refusal = read_left(job.folder, REFUSAL, REFUSALS, most_bytes=REPLY_BYTES)
+    refusal = read_left_json(job.folder, REFUSAL, REFUSALS, most_bytes=REPLY_BYTES)
     problem = "" if code == DONE else _problem(job, code, peak, late=late, refusal=refusal)
     if written := _too_much(job):
         problem = written
@@ -203,7 +214,7 @@ def _account(job: Job, reply: Reply) -> Ending:
         problem=problem,
         refusal=refusal if refusal and refusal.final else None,
         cpu_seconds=reply["cpu_seconds"],
-        answered=not written and left_in(job.folder, ANSWER, most_bytes=0) is not None,
+        answered=not written and read_left_bytes(job.folder, ANSWER, most_bytes=0) is not None,
     )
 
 

@@ -20,7 +20,7 @@ from tasks.readers.pages import Pages, equal_paths
 from tasks.routing.way import ChosenPath, Way, places_of
 
 ONE_THING = [EDGE_KINDS.index(kind) for kind in (EdgeKind.CONTINUES, EdgeKind.CAPTION_OF)]
-"""Arcs between parts of one thing: who keeps one part keeps the other, whatever stands there."""
+"""Arcs between parts of one thing: keeping one part keeps the other."""
 NARROWED_BY = ("caption", "section", "text")
 
 
@@ -48,7 +48,7 @@ def best_first(nodes: Iterable[int], scores: NodeScores) -> list[int]:
 def keep_searched(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept:
     """Keep the best node of each page that comes near to the best of all."""
     near = near_best(graph, scores, context)
-    return Kept((), Way()).also(near, traced(Way(), TraceKind.SEARCH, question.text, near, graph, context))
+    return Kept((), Way()).also(near, trace_step(Way(), TraceKind.SEARCH, question.text, near, graph, context))
 
 
 def near_best(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> list[int]:
@@ -78,11 +78,11 @@ def keep_queried(question: Question, graph: CandidateGraph, scores: NodeScores, 
     if named:
         best = on_best_pages(best_first(named, scores), graph, most)
         asked = ", ".join(str(place) for place in question.places)
-        kept = kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
+        kept = kept.also(best, trace_step(kept.way, TraceKind.QUERY, asked, best, graph, context, total=len(named)))
     if queries := tuple(element_queries(question.text)):
         index = index_of(graph, scores, context)
         for query in queries:
-            kept = _queried(query, index, graph, kept, context)
+            kept = _keep_found(query, index, graph, kept, context)
     return kept
 
 
@@ -105,7 +105,7 @@ def in_words(query: GraphQuery) -> str:
     return f"{where}, then {query.edge}" if query.edge else where
 
 
-def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
+def _keep_found(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:
     """Keep what the query shows, or the best pages of it; one that cannot be run finds nothing, and the way says why."""
     asked = in_words(query)
     try:
@@ -113,12 +113,12 @@ def _queried(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: 
     except QueryError as error:
         return replace(kept, way=kept.way.then(TraceKind.QUERY, asked, str(error)))
     best = on_best_pages(result.nodes, graph, context.settings.agent.query_pages)
-    return kept.also(best, traced(kept.way, TraceKind.QUERY, asked, best, graph, context, total=result.total))
+    return kept.also(best, trace_step(kept.way, TraceKind.QUERY, asked, best, graph, context, total=result.total))
 
 
 @question_step("context", Kept.hash)
 def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext) -> Kept:
-    """Look around the best kept: keep what is one thing with them, and good members of what surrounds them."""
+    """Look around the best kept nodes: keep the other parts of the same thing, and good neighbours."""
     settings, before = context.settings.agent, kept.way.last
     least = settings.context_share * scores.combined.max(initial=0.0)
     for node in best_first(kept.nodes, scores)[: settings.context_seeds]:
@@ -127,7 +127,9 @@ def keep_context(_question: Question, graph: CandidateGraph, scores: NodeScores,
         new = [other for other in near if (other in whole or scores.combined[other] >= least) and other not in kept.nodes]
         of = f" of {context.names[graph.document_ids[graph.documents[node]]].name}" if len(graph.document_ids) > 1 else ""
         asked = f"what stands around the best passage of page {graph.pages[node]}{of}"
-        way = traced(kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(near) + more, needs=range(1, before + 1))
+        way = trace_step(
+            kept.way, TraceKind.CONTEXT, asked, new, graph, context, total=len(near) + more, needs=range(1, before + 1)
+        )
         kept = kept.also(new, way)
     return kept
 
@@ -167,7 +169,7 @@ def take_kept(
         best.setdefault(int(pages.of_nodes[node]), float(scores.combined[node]))
     after = f"; the turns ended with {kept.ended}" if kept.ended else ""
     asked = f"{counted(len(kept.nodes), 'kept passage')} in page order{after}"
-    way = traced(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
+    way = trace_step(kept.way, TraceKind.READ, asked, read, graph, context, needs=range(1, kept.way.last + 1))
     counts = {
         **kept.way.counts,
         "passages kept": float(len(kept.nodes)),
@@ -177,7 +179,7 @@ def take_kept(
     return equal_paths(groups), replace(way, pages=tuple((pages.keys[page], value) for page, value in best.items()), counts=counts)
 
 
-def traced(
+def trace_step(
     way: Way,
     kind: TraceKind,
     asked: str,
@@ -189,7 +191,7 @@ def traced(
     needs: Sequence[int] = (),
     said: str = "",
 ) -> Way:
-    """Return the way with a step that found so many nodes, where of a `total` they are told as a part of it, or what it `said`."""
+    """Return the way with a step that found these nodes, out of `total` where given; `said` replaces the words for them."""
     places = places_of(graph, nodes, context.names)
     of_all = "" if total is None else f" of {total:,}"
     found = f"{counted(len(nodes), 'passage')}{of_all} on {counted(len(places), 'page')}"

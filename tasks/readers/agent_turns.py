@@ -16,7 +16,7 @@ from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
 from tasks.prompts.prompt import Piece
-from tasks.readers.agent import Kept, around, in_words, near_best, traced
+from tasks.readers.agent import Kept, around, in_words, near_best, trace_step
 from tasks.readers.forms import ShortTurn, Turn, model_words
 from tasks.readers.graph_indexes import index_of
 from tasks.readers.pages import node_lines
@@ -28,7 +28,7 @@ IDS_ALONE = re.compile(r"(?:n\d+|\W)*")
 SHORT_TURNS = 3
 """Of a small model: it only says what else to search for."""
 REPEATED, WITHOUT_NEWS, LOST = 3, 3, 2
-"""So many equal looks, looks in a row that show nothing new, and replies in a row that are of no use end it."""
+"""This many equal looks, looks in a row that show nothing new, or unusable replies in a row end it."""
 OUTLINE_LINES, SHOWN_IN_FULL = 60, 4
 """Titles of the outline that are shown; looks, the last ones, that are shown with all they found, those before by their ids."""
 
@@ -46,7 +46,7 @@ class Look:
 class Turns:
     """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over.
 
-    Of the turns `taken` so many were `heard`; `lost` replies in a row were of no use. `overview` tells what can be asked of.
+    `heard` of the turns `taken` had a usable reply; the last `lost` in a row had none. `overview` lists what can be asked about.
     """
 
     overview: Piece
@@ -82,7 +82,7 @@ class Turns:
 
     @property
     def result(self) -> Kept:
-        """What was kept, or what the last look showed; nothing where no reply was of any use."""
+        """What was kept, or what the last look showed; nothing where no reply was usable."""
         if not self.heard:
             return Kept((), Way())
         shown = next((look.nodes for look in reversed(self.looks) if look.nodes), ())
@@ -94,7 +94,7 @@ def first_look(question: Question, graph: CandidateGraph, scores: NodeScores, co
     """Show the best nodes of the question before the first turn; for a small model those near the best are kept."""
     best = strongest(scores=scores.combined, count=context.settings.agent.search_nodes).tolist()
     kept = near_best(graph, scores, context) if context.reader.short else ()
-    way = traced(Way(), TraceKind.SEARCH, question.text, best, graph, context)
+    way = trace_step(Way(), TraceKind.SEARCH, question.text, best, graph, context)
     turns = Turns(_overview(graph, scores, context), kept=tuple(kept), way=way)
     return turns.and_look(question.text, best, "", graph, context)
 
@@ -119,13 +119,13 @@ def _tools(context: AskContext) -> tuple[str, ...]:
 
 @question_step("turn", Turns.hash, retries=0, reads=True)
 def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
-    """Have the model keep, drop and choose its next look, and take that: one step a turn, so that a run can be read."""
+    """Let the model keep, drop and choose its next look, and take it: one step per turn, so that a run can be read."""
     most = SHORT_TURNS if context.reader.short else context.settings.agent.steps
-    turn, taken = _asked(question, turns, context), turns.taken + 1
-    last = "as many turns as may be" if taken == most else ""
+    turn, taken = _ask_for_turn(question, turns, context), turns.taken + 1
+    last = "the limit of turns" if taken == most else ""
     if turn is None:
         lost = turns.lost + 1
-        return replace(turns, taken=taken, lost=lost, ended="replies that are of no use" if lost == LOST else last)
+        return replace(turns, taken=taken, lost=lost, ended="unusable replies" if lost == LOST else last)
     dropped = set(turns.nodes_of(turn.drop))
     kept = tuple(node for node in dict.fromkeys((*turns.kept, *turns.nodes_of(turn.keep))) if node not in dropped)
     turns = replace(turns, kept=kept, taken=taken, heard=turns.heard + 1, lost=0)
@@ -134,7 +134,7 @@ def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, tur
     return look(question, turn, graph, scores, turns, context)
 
 
-def _asked(question: Question, turns: Turns, context: AskContext) -> Turn | None:
+def _ask_for_turn(question: Question, turns: Turns, context: AskContext) -> Turn | None:
     early = len(turns.looks) - SHOWN_IN_FULL
     looks = [
         Piece(f"look {place + 1}", f"{one.asked}\n{one.told if place >= early else ', '.join(turns.ids_of(one.nodes))}")
@@ -159,8 +159,8 @@ def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
     if unknown := [name for name in named if name not in known]:
         return f"{', '.join(unknown[:3])} was not shown; name ids that were"
     if turn.tool == "search" and not model_words(turn.words):
-        return "a search has words"
-    return "" if turn.tool != "query" or turn.where else "a query has at least one condition in where"
+        return "a search needs words"
+    return "" if turn.tool != "query" or turn.where else "a query needs at least one condition in where"
 
 
 def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
@@ -181,10 +181,10 @@ def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScor
         kind, (nodes, more) = TraceKind.CONTEXT, around(turns.nodes_of([turn.node])[0], graph, context)
         total, told = len(nodes) + more, f"{more} more" if more else ""
     else:
-        kind, (nodes, total, told) = TraceKind.QUERY, _queried(query, graph, scores, context)
+        kind, (nodes, total, told) = TraceKind.QUERY, _run_query(query, graph, scores, context)
     # What a model looks for may be words of anything that it was shown before.
     needs = range(1, turns.way.last + 1)
-    way = traced(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
+    way = trace_step(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
     return replace(turns, way=way).and_look(asked, nodes, told, graph, context)
 
 
@@ -196,8 +196,8 @@ def _query_of(turn: Turn, context: AskContext) -> GraphQuery:
     )
 
 
-def _queried(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
-    """Run the query; one that the language does not have is a result that says what it has."""
+def _run_query(query: GraphQuery, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> tuple[list[int], int, str]:
+    """Run the query; the result of an invalid one says what the language allows."""
     try:
         result = run_query(query, index_of(graph, scores, context))
     except QueryError as error:

@@ -1,4 +1,4 @@
-"""The forms of what the readers have a model do beside reading; short ones are for small models, and are a value alone."""
+"""The forms of a model's replies to the readers, beside readings; small models get short ones, a single value."""
 
 from typing import Annotated, Literal
 

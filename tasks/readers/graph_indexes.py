@@ -27,7 +27,7 @@ def ordinals_in(graph: CandidateGraph, context: AskContext) -> IntArray:
 
 
 def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> GraphIndex:
-    """Return the candidates with what is queried: kind, page, section, and the words of section, caption, text and label."""
+    """Return the candidates with the fields of queries: kind, page, section, and the words of section, caption, text and label."""
     view, texts = context.snapshot.view, read_texts(context.snapshot)
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["section_id", "section_path", "caption", "content", "label"])
     sections = np.array([section or "" for section in read["section_id"].tolist()])
@@ -46,7 +46,7 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
             "section": np.where(sections == "", -1, homes),
             "ordinal": ordinals_in(graph, context),
         },
-        words={field: texts.coded(field, graph.ids, column) for field, column in words.items()},
+        words={field: texts.code_nodes(field, graph.ids, column) for field, column in words.items()},
         scores=scores.combined,
         tails=graph.tails,
         heads=graph.heads,
@@ -60,14 +60,14 @@ def communities_in(document: int, graph: CandidateGraph, context: AskContext) ->
     view, name = context.snapshot.view, graph.document_ids[document]
     settings = context.settings.agent
     key = ("communities", name, settings.communities, settings.resolution, settings.seed)
-    positions, labels = view.remembered(key, lambda: _made(name, context))
+    positions, labels = view.remembered(key, lambda: _group_nodes(name, context))
     found, own = np.full(len(graph), -1), np.flatnonzero(graph.documents == document)
     places = view.adjacency.positions_of([graph.ids[node] for node in own])
     found[own] = labels[np.searchsorted(positions, places)]
     return found
 
 
-def _made(document: str, context: AskContext) -> tuple[IntArray, IntArray]:
+def _group_nodes(document: str, context: AskContext) -> tuple[IntArray, IntArray]:
     """Return the positions of a document's nodes, ascending, and their communities."""
     adjacency, settings = context.snapshot.view.adjacency, context.settings.agent
     place = np.searchsorted(adjacency.document_ids, bytes.fromhex(document))

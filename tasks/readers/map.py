@@ -17,11 +17,11 @@ from tasks.algorithms.page_ranks import best_pages, fuse_rankings
 from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
-from tasks.readers.map_model import ShownMap, located_by_model, reflected_by_model, shown_map
+from tasks.readers.map_model import ShownMap, locate_by_model, reflect_by_model, show_map
 from tasks.readers.pages import Pages, equal_paths
 from tasks.readers.section_maps import maps_of, named_pages, sections_for
 from tasks.readers.whole_documents import ranked_documents
-from tasks.reading.rules import ExtractiveReader, listed
+from tasks.reading.rules import ExtractiveReader, quote_words
 from tasks.routing.way import ChosenPath, Way
 
 STRUCTURE = "structure"
@@ -68,8 +68,8 @@ def locate(question: Question, graph: CandidateGraph, scores: NodeScores, contex
         return MapSearch(pages, {}, {})
     maps = {mapped.document_id: mapped for mapped in maps_of(ranked_documents(graph, scores)[: settings.documents], context)}
     groups = [("what the question names", named_pages(pages, graph, scores))]
-    shown = shown_map(tuple(maps.values()), pages, graph, scores, context) if context.reader.model else None
-    if shown and (keys := located_by_model(question, shown, context)):
+    shown = show_map(tuple(maps.values()), pages, graph, scores, context) if context.reader.model else None
+    if shown and (keys := locate_by_model(question, shown, context)):
         groups.append(("the map's likeliest places", keys))
     else:
         sections = sections_for(question, tuple(maps.values()), graph, scores, context)
@@ -161,17 +161,17 @@ def is_visual(graph: CandidateGraph) -> BoolArray:
 def reflect(
     question: Question, scores: NodeScores, search: MapSearch, readings: Sequence[PathReading], context: AskContext
 ) -> MapSearch:
-    """Find which parts of the question what was read leaves open."""
+    """Find the parts of the question that are still open."""
     call_book.get().stage = Stage.REFINED
     parts, look_at = open_parts(question, scores, readings, context), tuple[PageKey, ...]()
-    if search.shown and (said := reflected_by_model(question, search.shown, list(chain(*search.rankings)), readings, context)):
+    if search.shown and (said := reflect_by_model(question, search.shown, list(chain(*search.rankings)), readings, context)):
         parts = () if said.answered else (question.text,)
         look_at = search.shown.pages_of(said.look_at)
     quoted = [quote.node for reading in readings for quote in reading.quotes]
     way = search.way.then(
         TraceKind.REFLECT,
         "is every part of the question answered?",
-        f"not yet: {listed(parts)}" if parts else "yes",
+        f"not yet: {quote_words(parts)}" if parts else "yes",
         needs=[search.way.last],
         nodes=tuple(dict.fromkeys(node.id for node in quoted)),
         pages=_places(quoted_pages(readings), context),

@@ -15,7 +15,7 @@ from tasks.asking.records import Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
 from tasks.readers.forms import Located, Reflected, ShortPlaces
 from tasks.readers.graph_indexes import ordinals_in
-from tasks.readers.pages import LINE_CHARACTERS, Pages, said_by
+from tasks.readers.pages import LINE_CHARACTERS, Pages, describe_reading
 from tasks.readers.section_maps import PAGES_EACH, heights_on
 
 SECTIONS_SHOWN, PAGES_SHOWN, TITLES_SHOWN = 120, 40, 5
@@ -38,9 +38,7 @@ class ShownMap:
         return tuple(dict.fromkeys(chain.from_iterable(self.places[name] for name in names)))
 
 
-def shown_map(
-    maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, scores: NodeScores, context: AskContext
-) -> ShownMap:
+def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> ShownMap:
     """Show the sections with their summary, or the titles under them or what they begin with; the best pages with their figures."""
     view = context.snapshot.view
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["summary", "label"])
@@ -103,7 +101,7 @@ def _section_lines(
             yield f"{name}: {'  ' * (section.level - 1)}{section.title}, {on}{document}: {shortened(what, LINE_CHARACTERS)}"
 
 
-def located_by_model(question: Question, shown: ShownMap, context: AskContext) -> tuple[PageKey, ...] | None:
+def locate_by_model(question: Question, shown: ShownMap, context: AskContext) -> tuple[PageKey, ...] | None:
     """Have the model name the likeliest places of the map; return their pages, the best first."""
     if context.reader.short:
         (short,) = context.reader.do(question, [Duty("map_locate_small", "the places", ShortPlaces, shown.pieces)])
@@ -114,14 +112,14 @@ def located_by_model(question: Question, shown: ShownMap, context: AskContext) -
     return None if located is None else shown.pages_of(located.places)
 
 
-def reflected_by_model(
+def reflect_by_model(
     question: Question, shown: ShownMap, looked_at: Sequence[PageKey], readings: Sequence[PathReading], context: AskContext
 ) -> Reflected | None:
     """Have the model judge whether the question is answered; a small one is not asked."""
     if context.reader.short:
         return None
     seen = {name for name, keys in shown.places.items() if set(keys) <= set(looked_at)}
-    pieces = [Piece(f"reader {number}", said_by(reading)) for number, reading in enumerate(readings, 1)]
+    pieces = [Piece(f"reader {number}", describe_reading(reading)) for number, reading in enumerate(readings, 1)]
     pieces += [Piece("looked at already", ", ".join(name for name in shown.places if name in seen) or "nothing"), *shown.pieces]
     duty = Duty("map_reflect", "the reflection", Reflected, tuple(pieces), lambda value: shown.unknown(value.look_at))
     (reflected,) = context.reader.do(question, [duty])

@@ -1,4 +1,4 @@
-"""Pictures of whole pages: kept when a page was read, else drawn again from a checked copy of its file, so of what was read in."""
+"""Pictures of whole pages: kept when a page was read, else drawn again from a copy of its file, checked by hash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MODEL_DPI = 108
 
 
 class NoPictureError(LookupError):
-    """A page, or an element, of which no picture can be had; the message says why, in words for whoever reads."""
+    """A page or an element without a picture; the message tells the user why."""
 
 
 def page_images(keys: Sequence[PageKey], snapshot: Snapshot, *, until: float | None = None) -> dict[PageKey, bytes]:
@@ -56,15 +56,15 @@ def page_images(keys: Sequence[PageKey], snapshot: Snapshot, *, until: float | N
     return found
 
 
-def _shown(texts: Sequence[PathText]) -> Mapping[str, str]:
+def _hash_pages(texts: Sequence[PathText]) -> Mapping[str, str]:
     return {f"{document} {page}": hash_bytes(data) for text in texts for (document, page), data in text.pages.items()}
 
 
-@question_step("show-pages", _shown, retries=0)
+@question_step("show-pages", _hash_pages, retries=0)
 def show_pages(
     _question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Have the first pages of each path shown whole, at most so many; of those paths alone that are `of_figures` and tables."""
+    """Show the first pages of each path whole, at most `most`; with `of_figures`, only of paths of figures and tables."""
 
     def wanted(text: PathText) -> list[PageKey]:
         if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
@@ -78,7 +78,7 @@ def show_pages(
 async def with_pages(
     question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Have a model that sees, and is still asked, shown whole pages, too."""
+    """Show whole pages, too, to a model that sees and is still asked."""
     if not context.reader.sees or call_book.get().over:
         return texts
     return await show_pages.submit(question, texts, context, most=most, of_figures=of_figures)
@@ -125,12 +125,12 @@ class SourceCopies(ExitStack):
                     reason = f"its file is larger than {self._most_bytes >> 20} MB (limits.file_megabytes)"
                     continue
                 copy = Path(tempfile.mkdtemp(dir=self._folder)) / Path(found).name
-                if self._copied(stream, copy) == document.id:
+                if self._copy_bytes(stream, copy) == document.id:
                     return copy
                 copy.unlink()
         return reason
 
-    def _copied(self, stream: BinaryIO, target: Path) -> str:
+    def _copy_bytes(self, stream: BinaryIO, target: Path) -> str:
         """Copy the bytes, of a file that grows no more than allowed; return the hash of what was copied."""
         digest = hashlib.sha256()
         with target.open("xb") as copy:
@@ -140,7 +140,7 @@ class SourceCopies(ExitStack):
         return digest.hexdigest()
 
 
-def kept_bytes(artifacts: ArtifactStore, name: str) -> bytes:
+def read_kept_picture(artifacts: ArtifactStore, name: str) -> bytes:
     """Return a kept picture; raise NoPictureError where it is gone or damaged."""
     try:
         return artifacts.read(name)
@@ -151,7 +151,7 @@ def kept_bytes(artifacts: ArtifactStore, name: str) -> bytes:
 def page_bytes(artifacts: ArtifactStore, document: DocumentRecord, page: Page, copies: SourceCopies, *, dpi: int) -> bytes:
     """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
     if page.image:
-        return kept_bytes(artifacts, page.image)
+        return read_kept_picture(artifacts, page.image)
     if document.media_type != PDF or page.width_points <= 0:
         raise NoPictureError("")
     try:

@@ -44,7 +44,7 @@ class Pages:
     def places(self, pages: Iterable[int], context: AskContext) -> tuple[PagePlace, ...]:
         return tuple(PagePlace(context.names[self.keys[page][0]], self.keys[page][1]) for page in pages)
 
-    def named(self, page: int, context: AskContext) -> str:
+    def label_of(self, page: int, context: AskContext) -> str:
         """Return "page 3", of several documents "page 3 of report.pdf"."""
         document, number = self.keys[page]
         return f"page {number}" + (f" of {context.names[document].name}" if len({*self.documents.tolist()}) > 1 else "")
@@ -71,7 +71,7 @@ class StemsOnPages:
     @classmethod
     def of(cls, question: Question, graph: CandidateGraph, scores: NodeScores, pages: Pages, context: AskContext) -> "StemsOnPages":
         stems, names = tuple(scores.rarity), set(question.terms.anchors)
-        texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        texts = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
         counts = count_stems(texts, stems)
         if NAMED_PLACE in scores.rarity:
             counts[:, stems.index(NAMED_PLACE)] = [name in scores.named for name in graph.ids]
@@ -103,7 +103,7 @@ def node_lines(graph: CandidateGraph, nodes: Sequence[int], ids: Sequence[str], 
     return "\n".join(lines)
 
 
-def said_by(reading: PathReading) -> str:
+def describe_reading(reading: PathReading) -> str:
     """Return what a reader answered, and its first quotes."""
     answer = cut(reading.answer, ANSWER_CHARACTERS) if reading.supported else "nothing found"
     quotes = [f'Quote, page {quote.node.page}: "{quote.text}"' for quote in reading.quotes[:QUOTES_SHOWN]]

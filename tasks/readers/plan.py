@@ -23,9 +23,9 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import own_vectors
 from tasks.readers.graph_indexes import is_layout
-from tasks.readers.plan_model import first_plan, mended_plan, missing_of
+from tasks.readers.plan_model import first_plan, mend_plan, missing_of
 from tasks.reading.paths import with_one_text
-from tasks.reading.rules import listed
+from tasks.reading.rules import quote_words
 from tasks.reading.synthesis import Evidence
 from tasks.routing.way import ChosenPath, Way, places_of
 from tasks.settings.ask import AskSettings
@@ -74,7 +74,7 @@ class Plan:
         """The steps that were not read."""
         return tuple(self.asked[step.id] for step in self.steps if step.id not in self.read)
 
-    def moved(self, before: CandidateGraph, after: CandidateGraph) -> Plan:
+    def move_to(self, before: CandidateGraph, after: CandidateGraph) -> Plan:
         """Return the plan for a graph that has all nodes of the one before."""
         if before is after:
             return self
@@ -83,7 +83,7 @@ class Plan:
             name: replace(one, path=replace(one.path, nodes=tuple(places[before.ids[node]] for node in one.path.nodes)))
             for name, one in self.read.items()
         }
-        return replace(self, read=read, before=self.before and self.before.moved(before, after))
+        return replace(self, read=read, before=self.before and self.before.move_to(before, after))
 
     @property
     def readings(self) -> dict[str, PathReading]:
@@ -123,7 +123,7 @@ def most_steps(settings: AskSettings) -> int:
 
 
 def title_stems(context: AskContext) -> frozenset[str]:
-    """Return the stems of the title and the name of the one document that is asked: all of it is of that. Of several none."""
+    """Return the stems of the title and the name of the only document in the scope: all of it is about that; none for several."""
     inside = context.scope.documents
     asked = [
         record
@@ -180,7 +180,9 @@ def seed_scores(step: Question, own: NodeScores, graph: CandidateGraph, context:
     return dense_relevance(query=step.vector, vectors=own_vectors(graph, context.settings.relevance))
 
 
-def taken(plan: Plan, graph: CandidateGraph, evidence: LayerEvidence, readings: Sequence[PathReading], context: AskContext) -> Plan:
+def add_readings(
+    plan: Plan, graph: CandidateGraph, evidence: LayerEvidence, readings: Sequence[PathReading], context: AskContext
+) -> Plan:
     """Return the plan with what was found for the steps of its layer, in the order in which they were taken."""
     way, read = plan.way, dict(plan.read)
     for step, path, reading in zip(plan.open_steps, evidence.paths, readings, strict=True):
@@ -213,10 +215,10 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
         return plan
     call_book.get().stage = Stage.REFINED
     if context.reader.model and (found := missing_of(question, plan.steps, plan.readings, context)) is not None:
-        return mended_by_model(question, plan, found, context)
+        return mend_by_model(question, plan, found, context)
     gaps, pages = list(gaps_of(plan, scores, context)), frozenset(plan.pages)
     useless = pages <= plan.known
-    missing = listed(list(dict.fromkeys(word for words, _text in gaps for word in words))) or "none that counts"
+    missing = quote_words(list(dict.fromkeys(word for words, _text in gaps for word in words))) or "none that counts"
     way = plan.way.then(
         TraceKind.CHECK,
         "words of the question that no quote holds",
@@ -233,18 +235,18 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
     return replace(plan, steps=steps, read=read, way=way, rounds=plan.rounds + 1, mended=way.last, known=pages)
 
 
-def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], context: AskContext) -> Plan:
+def mend_by_model(question: Question, plan: Plan, missing: Sequence[str], context: AskContext) -> Plan:
     """Return the plan as the model mends it; steps that it keeps keep what they read."""
     numbers = [one.number for one in plan.read.values()]
-    told = f"not yet: {listed(missing)}" if missing else "yes"
+    told = f"not yet: {quote_words(missing)}" if missing else "yes"
     way = plan.way.then(TraceKind.CHECK, "is what was found enough?", told, needs=numbers)
     if not missing:
         return replace(plan, way=way)
-    steps = mended_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
+    steps = mend_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
     same = kept(steps, plan.steps)
     if len(same) == len(steps):
         return replace(plan, way=way)
-    way = way.then(TraceKind.REPLAN, listed(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
+    way = way.then(TraceKind.REPLAN, quote_words(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
     return Plan(
         steps=steps,
         asked={name: plan.asked[before] for name, before in same.items()},
@@ -258,9 +260,9 @@ def mended_by_model(question: Question, plan: Plan, missing: Sequence[str], cont
 
 
 def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tuple[list[str], str]]:
-    """Yield for each step of which no quote holds enough the words that are lacking, and a question for them and its names.
+    """For each step without a sufficient quote, yield the words that are missing, and a question for them and its names.
 
-    What stands nowhere in what is asked is not looked for.
+    Words that stand nowhere in the scope are not looked for.
     """
     quotes = [quote for one in plan.read.values() for quote in one.reading.quotes]
     covered = [quote.covered | quote.beside | stems_in(quote.text) for quote in quotes]
@@ -275,7 +277,7 @@ def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tup
 
 
 def evidence_of(plan: Plan) -> Evidence:
-    """Return what was found for all steps, in the order of the plan; of a mended one that found less those before."""
+    """Return what was found for all steps, in the order of the plan; if a mended plan found less, that of the one before."""
     best = plan.best
     found = [best.read[step.id] for step in best.steps]
     pages = sorted(best.pages.items(), key=lambda item: (-item[1], item[0]))

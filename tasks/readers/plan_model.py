@@ -9,7 +9,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import Aim, Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
 from tasks.readers.forms import PlanCheck, Planned, model_words
-from tasks.readers.pages import node_lines, said_by
+from tasks.readers.pages import describe_reading, node_lines
 
 PROBED = 10
 """Nodes that the first look shows."""
@@ -58,7 +58,7 @@ def _wrong(planned: Planned, most: int) -> str:
 def missing_of(
     question: Question, steps: Sequence[PlanStep], readings: Mapping[str, PathReading], context: AskContext
 ) -> tuple[str, ...] | None:
-    """Have the model say what is missing, () where nothing is; a small one is not asked: it finds all of it enough, or nothing."""
+    """Let the model say what is missing, () where nothing is; a small one is not asked: it would call all enough, or nothing."""
     if context.reader.short:
         return None
     (check,) = context.reader.do(
@@ -69,7 +69,7 @@ def missing_of(
     return tuple(filter(None, map(model_words, check.missing[:MOST_MISSING]))) or ("what the answers leave open",)
 
 
-def mended_plan(
+def mend_plan(
     question: Question,
     steps: Sequence[PlanStep],
     readings: Mapping[str, PathReading],
@@ -87,10 +87,12 @@ def mended_plan(
 
 def _found_by(step: PlanStep, readings: Mapping[str, PathReading]) -> Piece:
     needs = f" (needs {', '.join(step.needs)})" if step.needs else ""
-    return Piece(f"{step.id}{needs}", f"{step.question}\n{said_by(readings[step.id])}")
+    return Piece(f"{step.id}{needs}", f"{step.question}\n{describe_reading(readings[step.id])}")
 
 
 def aim_of(question: Question, step: PlanStep, steps: Sequence[PlanStep], readings: Mapping[str, PathReading]) -> Aim:
     """Return what a model reads a step for: its words, and the answers that it needs."""
-    known = [Piece(f"known, {one.id}", f"{one.question}\n{said_by(readings[one.id])}") for one in steps if one.id in step.needs]
+    known = [
+        Piece(f"known, {one.id}", f"{one.question}\n{describe_reading(readings[one.id])}") for one in steps if one.id in step.needs
+    ]
     return Aim(question.text, (Piece("the part to answer", step.question), *known))

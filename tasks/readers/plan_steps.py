@@ -8,7 +8,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.graph.search import load_nodes
 from tasks.algorithms.graphs.plan_graph import PlanStep
-from tasks.asking.candidates import columns_for, find_candidates, is_large, laid_out, score
+from tasks.asking.candidates import columns_for, find_candidates, is_large, lay_out_arcs, score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Aim, NodeScores, PathReading, PathText, Question
 from tasks.readers.plan import Plan
@@ -38,7 +38,7 @@ async def find_more(
         return plan, graph, scores
     own = await asyncio.gather(*(find_candidates.submit(step, context) for step in steps))
     joined = await join_candidates.submit(question, steps, [graph, *own], context)
-    return plan.moved(graph, joined), joined, await score.submit(question, joined, context)
+    return plan.move_to(graph, joined), joined, await score.submit(question, joined, context)
 
 
 @question_step("join-candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
@@ -53,7 +53,7 @@ def join_candidates(
         columns=list(columns),
         initial_vectors=settings.relevance.vectors == "initial",
     )
-    return laid_out(joined, settings.candidates.arcs)
+    return lay_out_arcs(joined, settings.candidates.arcs)
 
 
 async def score_steps(
@@ -68,9 +68,9 @@ async def score_steps(
 
 
 async def read_steps(question: Question, plan: Plan, texts: Sequence[PathText], context: AskContext) -> list[PathReading]:
-    """Have each step of the layer read its own evidence, all at once.
+    """Let each step of the layer read its own evidence, all at once.
 
-    A model is told which part of the question that is; a small one, whom that confuses, is asked the question of all of it.
+    A model gets the part of the question; a small one, which that confuses, gets the whole question each time.
     """
     if context.reader.model:
         aims = [_aim(question, step, plan, context) for step in plan.open_steps]

@@ -16,21 +16,21 @@ from tasks.asking.records import NodeScores, Question
 from tasks.readers.pages import Pages
 
 BEST_NODES = 3
-"""A section is as good as its best nodes, so many: one that fits may stand anywhere, three are what the section is about."""
+"""A section is as good as this many of its best nodes: one that fits may stand anywhere, three are what the section is about."""
 SECTIONS, PAGES_EACH = 2, 2
 """Sections that are taken by their nodes, and pages of each section: four pages, as many as of each other path."""
 
 
 def maps_of(documents: Sequence[str], context: AskContext) -> tuple[DocumentMap, ...]:
-    """Return the maps of the documents by their ids, each whole whatever part of it is asked of; made once for a snapshot.
+    """Return the maps of the documents by their ids, each of the whole document, whatever the scope; made once for a snapshot.
 
     They are made together: what takes time is to ask the catalog for an outline, one or several.
     """
     ordered = tuple(sorted(documents))
-    return context.snapshot.view.remembered(("maps", ordered), lambda: tuple(_made(ordered, context)))
+    return context.snapshot.view.remembered(("maps", ordered), lambda: tuple(_make_maps(ordered, context)))
 
 
-def _made(documents: Sequence[str], context: AskContext) -> Iterator[DocumentMap]:
+def _make_maps(documents: Sequence[str], context: AskContext) -> Iterator[DocumentMap]:
     snapshot, adjacency = context.snapshot, context.snapshot.view.adjacency
     counts = {record.id: record.pages for record in snapshot.documents()}
     outlines = {document: list(part) for document, part in groupby(snapshot.sections_of(documents), attrgetter("document_id"))}

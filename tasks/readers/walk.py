@@ -1,4 +1,4 @@
-"""`walk`: from the pages nearest to the question to their neighbours, each rated by how much of what is asked stands on it."""
+"""`walk`: from the pages nearest to the question to their neighbours, each rated by how much of the question stands on it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from tasks.routing.way import ChosenPath, Way
 RATING = "rate_page"
 """The prompt by which a model rates a page, unless it is a small one."""
 MISFIT = 0.5
-"""What is left of the share of a page without the number, date or name that is asked for."""
+"""A page without the number, date or name asked for keeps this part of its share."""
 PAGE_CHARACTERS = 4_000
 """Of a page that a model rates; less for a small one."""
 NAMED_IN_TRACE = 12
@@ -59,10 +59,10 @@ def begin_walk(question: Question, graph: CandidateGraph, scores: NodeScores, co
         f"the {counted(len(beam.open), 'nearest page')} of {len(near):,}",
         pages=pages.places(beam.open.tolist(), context),
     )
-    return PageWalk(pages, stems, joined_pages(graph, pages, vectors, context), beam, way)
+    return PageWalk(pages, stems, join_pages(graph, pages, vectors, context), beam, way)
 
 
-def joined_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context: AskContext) -> BoolArray:
+def join_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context: AskContext) -> BoolArray:
     """Return which pages are joined (P, P): alike ones of a document, and those of two that an arc joins; with "all" more."""
     settings = context.settings.walk
     joining = np.ones(len(graph.tails), dtype=np.bool_)
@@ -80,8 +80,8 @@ def joined_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context:
 def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> PageWalk:
     """Rate the open pages, and go on to the unvisited neighbours of the best of them."""
     settings, opened = context.settings.walk, walk.beam.open
-    by_rules = rated(question, graph, walk)
-    by_model = rated_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
+    by_rules = rate_by_rules(question, graph, walk)
+    by_model = rate_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
     ratings = np.array([rule if own is None else own for rule, own in zip(by_rules, by_model, strict=True)])
     beam = beam_walk.go_on(
         walk.beam,
@@ -92,7 +92,7 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
         share=settings.alpha,
         most=len(walk.beam.ratings) if settings.everything else settings.rated,
     )
-    told = [f"{walk.pages.named(page, context)}: {rating:.1f}" for page, rating in zip(opened.tolist(), ratings, strict=True)]
+    told = [f"{walk.pages.label_of(page, context)}: {rating:.1f}" for page, rating in zip(opened.tolist(), ratings, strict=True)]
     more = f" and {len(told) - NAMED_IN_TRACE} more" if len(told) > NAMED_IN_TRACE else ""
     rated_so = sum(rating is not None for rating in by_model)
     by = f", {rated_so} of them by the model" if context.reader.model else ""
@@ -106,7 +106,7 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
     return replace(walk, beam=beam, way=way)
 
 
-def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArray:
+def rate_by_rules(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArray:
     """Return for each open page a rating of 1 to 5: the share of the question's words on it, by rarity, names doubled.
 
     It is halved where the kind of answer that is asked for does not stand there.
@@ -119,7 +119,7 @@ def rated(question: Question, graph: CandidateGraph, walk: PageWalk) -> FloatArr
     return np.asarray(beam_walk.LOWEST + (beam_walk.HIGHEST - beam_walk.LOWEST) * shares * np.where(fits, 1.0, MISFIT))
 
 
-def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
+def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
     """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
     opened, rater = walk.beam.open.tolist(), context.reader.rater
     asked = opened[: max(0, context.settings.walk.rated - int(walk.beam.visited.sum()))]
@@ -142,7 +142,7 @@ def rated_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, co
 
 
 def page_piece(document: str, number: int, texts: Iterable[str]) -> Piece:
-    """Return a page as who rates it is shown it: the document's name, and what is read in order."""
+    """Return a page as its rater sees it: the document's name, and its text in reading order."""
     return Piece(f"page {number}", cut("\n".join((document, *texts)), PAGE_CHARACTERS))
 
 
@@ -162,7 +162,7 @@ def choose_pages(
     way = walk.way.then(
         TraceKind.READ,
         f"the best of {counted(len(visited), 'rated page')}",
-        ", ".join(f"{pages.named(page, context)} ({worth[page]:.2f})" for page in read),
+        ", ".join(f"{pages.label_of(page, context)} ({worth[page]:.2f})" for page in read),
         needs=range(2, walk.way.last + 1),
         pages=pages.places(read, context),
     )

@@ -7,13 +7,13 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.graph.search import load_scope
-from tasks.asking.candidates import columns_for, find_candidates, is_large, laid_out, page_ranking, score
+from tasks.asking.candidates import columns_for, find_candidates, is_large, lay_out_arcs, page_ranking, score
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 
 
 async def find_documents(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
-    """Return all nodes of what is asked with their scores; of a large scope those of its best documents, `most` at most.
+    """Return all nodes of the scope with their scores; of a large scope those of its best documents, at most `most`.
 
     Where even the best document is too large, they are what any question of a large scope works on: the best nodes.
     """
@@ -48,4 +48,4 @@ def load_documents(question: Question, documents: tuple[str, ...], context: AskC
         columns=columns_for(question, narrow),
         initial_vectors=settings.relevance.vectors == "initial",
     )
-    return laid_out(graph, settings.candidates.arcs)
+    return lay_out_arcs(graph, settings.candidates.arcs)

@@ -39,7 +39,7 @@ def record(answer: Answer) -> None:
     workplace.get().log.answer(answer_json(answer))
 
 
-def gathered(
+def gather_answer(
     *,
     answer_id: str,
     asked: str,
@@ -75,7 +75,7 @@ def gathered(
         scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
         settings=request.settings.model_dump(mode="json"),
         models=models,
-        notes=(*synthesis.notes, *noted(calls)),
+        notes=(*synthesis.notes, *list_notes(calls)),
         refusal=findings.refusal,
         completeness=findings.completeness,
         trace=findings.way.steps,
@@ -112,9 +112,9 @@ def usage(calls: CallBook, steps: Iterable[StepRecord], counts: Mapping[str, flo
     )
 
 
-def noted(calls: CallBook) -> tuple[str, ...]:
+def list_notes(calls: CallBook) -> tuple[str, ...]:
     proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
-    left_out = f"{proofless} of the model named nothing that it was shown, or words that prove nothing there, and went out"
+    left_out = f"dropped {proofless} of the model, for naming nothing that it was shown or proving nothing"
     seen = len(calls.unchecked)
     read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
     unchecked = f"{read_there} and could not be checked"

@@ -84,6 +84,6 @@ def open_reader(
                 reason = of_rater(str(error))
                 if require_rater:
                     raise type(error)(reason) from error
-                note = f"the chat model rated the pages, because the model that is named for it could not be asked: {reason}"
+                note = f"the chat model rated the pages, because the model meant for that could not be asked: {reason}"
                 reader = replace(reader, notes=(note,))
         yield reader

@@ -66,7 +66,7 @@ def stems_around(node: Passage, path: PathText) -> frozenset[str]:
     return stems_in(" ".join((*node.section_path, node.caption))) | path.titled.get(node.document_id, frozenset())
 
 
-def shortened(quote: Quote, piece: Quotable, weights: Mapping[str, float], most_words: int) -> Quote:
+def shorten_quote(quote: Quote, piece: Quotable, weights: Mapping[str, float], most_words: int) -> Quote:
     """Return a quote in the length that is shown. A row stays whole, so that it can be found."""
     whole = piece.row is not None
     return quote if whole else replace(quote, text=excerpt(piece.text, weights=weights, most_words=most_words))
@@ -86,7 +86,7 @@ MOST_PROOFS = 2
 YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
-def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[Quote, ...]:
+def check_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[Quote, ...]:
     """Return the citations of an answer that hold as quotes, each once; the call book counts those that do not.
 
     Words that a model says to see in a picture cannot be looked up: such a citation keeps its place, with the passage's own words,
@@ -147,7 +147,7 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def _first_words(text: str, most: int) -> str:
-    """Return at most so many words, but a row whole, so that it can be found."""
+    """Return at most `most` words, but a whole row, so that it can be found."""
     words = text.split()
     return text if len(words) <= most or " | " in text else " ".join(words[:most])
 

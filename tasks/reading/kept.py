@@ -24,10 +24,10 @@ from tasks.asking.request import AskRequest
 from tasks.lineage.writing import working_at
 from tasks.models.endpoints import Endpoint
 from tasks.step import OFTEN, Codec, StepKey, Workplace, step
-from tasks.watching.watching import watched_question
+from tasks.watching.watching import watch_question
 
 
-def decoded(parts: Sequence[bytes]) -> Answer:
+def decode_answer(parts: Sequence[bytes]) -> Answer:
     return from_json(Answer, parts[0])
 
 
@@ -36,16 +36,16 @@ def decoded(parts: Sequence[bytes]) -> Answer:
     version="1",
     retries=OFTEN,
     cache_key=lambda key: key,
-    codec=Codec(lambda answer: [to_json(answer)], decoded),
+    codec=Codec(lambda answer: [to_json(answer)], decode_answer),
 )
-def kept_answer(key: StepKey) -> Answer:
+def recall_answer(key: StepKey) -> Answer:
     """Give the answer that was kept when the same was asked before."""
-    # What was kept a moment ago went with a document that was removed, or was damaged since.
+    # It was kept a moment ago: since then a document was removed, or the file was damaged.
     raise ArtifactDamagedError(f"the answer that was kept to {key.name!r} is gone", key.name)
 
 
-def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
-    """Return a kept answer as it is given again: what was paid for it is in `cached`, and the seconds are of these steps."""
+def give_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
+    """Return a kept answer to give again: its paid calls count as `cached`, and the seconds are those of these steps."""
     paid = answer.usage
     usage = replace(
         paid,
@@ -60,7 +60,7 @@ def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
 
 
 _at_work: dict[tuple[int, str, bool, float | None], "asyncio.Future[Answer | None]"] = {}
-"""What is being answered in this process, by the event loop and all that decides the answer; None where that failed."""
+"""Answers in progress in this process, by event loop and all that decides the answer; None where one failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,21 @@ class KeptAnswers:
         return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
 
     def holds(self, key: StepKey) -> bool:
-        return kept_answer.remembered(key, self.memo) is not None
+        return recall_answer.find_artifacts(key, self.memo) is not None
 
     async def give_or(self, key: StepKey, place: Workplace, answer: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Give what is kept, or what another request of this process makes of the same; else `answer`.
+        """Give the kept answer, or that of another request of this process for the same; else `answer`.
 
-        Where the other one fails, all that waited for it answer by themselves.
+        If the other request fails, all that waited for it answer by themselves.
         """
         if given := await self._again(key, place):
             return given
         loop = asyncio.get_running_loop()
-        # What another request makes of it is given here, too, where the two would go on alike without the model.
+        # Two requests share an answer only if they would behave alike without the model.
         same = id(loop), key.inputs, self.request.require_model, self.request.settings.seconds
         if same in _at_work:
             made = await asyncio.shield(_at_work[same])
-            return (await self._again(key, place) or given_again(made, [])) if made else await answer()
+            return (await self._again(key, place) or give_again(made, [])) if made else await answer()
         first: asyncio.Future[Answer | None] = loop.create_future()
         _at_work[same], made = first, None
         try:
@@ -113,27 +113,27 @@ class KeptAnswers:
             return None
         given = await self.find(key, place)
         if given is not None:
-            with watched_question(place.run_id, given.answer_id, self.request.reader) as ended:
+            with watch_question(place.run_id, given.answer_id, self.request.reader) as ended:
                 ended(given.status)
         return given
 
     async def find(self, key: StepKey, place: Workplace) -> Answer | None:
         """Return the answer that is kept, as it is given again: in a run by a task that is shown as cached."""
         with working_at(replace(place, memo=self.memo)) as steps, suppress(ArtifactDamagedError, CodecError):
-            return given_again(await kept_answer.submit(key), steps)
+            return give_again(await recall_answer.submit(key), steps)
         return None
 
     def keep(self, key: StepKey, answer: Answer) -> None:
-        """Keep an answer where its snapshot is still the published one; nothing is lost where there is no room for it.
+        """Keep an answer if its snapshot is still the published one; a full disk does no harm.
 
-        A removal publishes first and forgets then: what is written before its look is forgotten by it, later things by this one.
+        A removal publishes first and then forgets: it forgets what was written before; the second check forgets the rest.
         """
         with suppress(OSError, CodecError):
             if self.snapshot.is_published():
-                kept_answer.remember(key, answer, self.memo)
+                recall_answer.remember(key, answer, self.memo)
             if not self.snapshot.is_published():
                 forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
-        """Drop what is kept of a question, in whatever way it was asked."""
-        self.memo.forget(key.remembered_for)
+        """Drop all kept answers to a question, however it was asked."""
+        self.memo.forget(key.kept_under)

@@ -22,9 +22,9 @@ from tasks.asking.request import clean
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import checked_quotes, proofs
+from tasks.reading.cited import check_quotes, proofs
 from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
-from tasks.reading.model_answer import agreed_answer, path_of, put_together
+from tasks.reading.model_answer import agreed_answer, combine_readings, path_of
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import ExtractiveReader
 from tasks.reading.shown import NodePicture, Shown, show_passages
@@ -117,14 +117,14 @@ class ModelReader:
         return model.abilities.sees and pictures > 0 and not self.short and not model.ended
 
     def keywords(self, question: str) -> tuple[str, ...]:
-        """Return the words to search by that the model finds in the question; what does not stand there is none."""
+        """Return the words to search by that the model finds in the question; words that are not in it are dropped."""
         call = self.context.call("keywords", "the question's keywords", Keywords, question=question)
         (value,) = self.context.ask([call])
         found = [] if isinstance(value, ChatError) else value.keywords
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
 
     def do(self, question: Question, duties: Sequence[Duty[T]]) -> list[T | None]:
-        """Have the model do all of these at once, as far as it is of use and the time is not up; what failed is noted."""
+        """Let the model do all of these at once, while it is usable and there is time; failures are noted."""
         book = call_book.get()
         if book.over and not book.require_model:
             return [None] * len(duties)
@@ -169,7 +169,7 @@ class ModelReader:
         """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
         wanted = max(self.context.settings.reading.model.pictures, len(path.pages))
         most = self.context.most_pictures("worker", PathAnswer, wanted, question=question.text)
-        seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most, path.pages)
+        seen, pictures = self.context.pictures.choose(path.nodes, path.worth, most, path.pages)
         call, shown = self._reading_call(question, item, path, seen, pictures)
         if pictures:
             call = replace(call, without_pictures=self._reading_call(question, item, path, {}, ())[0])
@@ -195,12 +195,12 @@ class ModelReader:
         return call, shown
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
-        """Return what the model read; an answer that nothing proves is none."""
+        """Return what the model read; an answer without proof does not count."""
         nothing = PathReading(answer="", quotes=(), present=path.present, path=path, seen=shown.seen)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes = checked_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
+        quotes = check_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
@@ -264,7 +264,7 @@ class ModelReader:
         if not (settings.unproven and book.unproven):
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")
             return quoted
-        book.notes.append("no quote proves the answer of the model, which is shown because ask.reading.unproven is set")
+        book.notes.append("no quote proves the model's answer; it is shown because ask.reading.unproven is set")
         return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
@@ -272,7 +272,7 @@ class ModelReader:
         alone = len(readings) == 1 and path_of(readings[0]).aim is None
         quiet = alone if verdict is None else verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
-        return agreed or put_together(self.context, question, readings, verdict)
+        return agreed or combine_readings(self.context, question, readings, verdict)
 
 
 def heed_failures(values: Sequence[object]) -> None:

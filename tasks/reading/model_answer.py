@@ -13,7 +13,7 @@ from tasks.asking.records import PathReading, PathText, Question, Quote, Synthes
 from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
+from tasks.reading.cited import YES_OR_NO, check_quotes, proofs
 from tasks.reading.forms import MOST_ITEMS, WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
@@ -23,7 +23,7 @@ from tasks.reading.shown import Shown, show_passages
 def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
     """Return what is shown of readings that a model made, of at least one path, and the passages in it as one path.
 
-    Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
+    Pictures are not shown again: the passages that readers cite count as seen, for the answer may rest on their words.
     """
     settings = context.settings.reading.model
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
@@ -42,7 +42,7 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
 
 
 def _key_passages(reading: PathReading, most: int) -> list[Passage]:
-    """Return what the reader cites, then the worthiest of the path, so many in all; whatever is cited is shown."""
+    """Return what the reader cites, then the worthiest of the path, up to the limit; all that is cited is shown."""
     path = path_of(reading)
     cited = {quote.node.id: quote.node for quote in reading.quotes}
     others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
@@ -68,10 +68,12 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
     supporting = [reading for reading in readings if reading.supported]
     if len(different_answers([reading.answer for reading in supporting])) != 1 or not all(reading.whole for reading in supporting):
         return None
-    return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
+    return _answer_of(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
 
 
-def put_together(context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+def combine_readings(
+    context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None
+) -> Synthesis:
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return nothing_found(question, readings, "there was no passage to read")
@@ -97,7 +99,7 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if value.kind == "none":
         return nothing_found(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
-    quotes = checked_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
+    quotes = check_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:
@@ -108,10 +110,10 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     if len(value.items) >= MOST_ITEMS:
         notes = (*notes, f"the list may be longer: the model had room for {MOST_ITEMS} items")
-    return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
+    return _answer_of(answer, quotes, readings, consistency=consistency, notes=notes)
 
 
-def _answered(
+def _answer_of(
     answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
 ) -> Synthesis:
     """Return an answer on its quotes, each once; with notes it answers the question in part."""
@@ -140,8 +142,8 @@ def _most_given(question: Question, readings: Sequence[PathReading], why: str, c
         return nothing_found(question, readings, f"no path answers by itself, and {why}")
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
-    notes = (f"of the paths' answers the one that most of them give stands here: {why}",)
-    return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
+    notes = (f"this is the answer that most paths give: {why}",)
+    return _answer_of(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 
 def _equal_share(readings: Sequence[PathReading]) -> float:

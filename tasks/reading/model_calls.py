@@ -88,8 +88,8 @@ class ModelContext:
         return replies
 
     def room(self, prompt_name: str, form: type[BaseModel], characters: int, *, question: str, pictures: int = 0) -> int:
-        """Return how many characters of documents fit with so many pictures and the reply, at most as many as are allowed."""
-        left = self._left(prompt_name, form, question)
+        """Return how many characters of documents fit beside these pictures and the reply, within the allowed number."""
+        left = self._tokens_left(prompt_name, form, question)
         if left is None:
             return characters
         text = (left - pictures * self._picture_tokens) * self.settings.models.estimates.characters_per_token
@@ -99,10 +99,10 @@ class ModelContext:
         """Return how many pictures a call may have: they get at most half of the documents' room; a blind model gets none."""
         if not self.model.abilities.sees:
             return 0
-        left = self._left(prompt_name, form, question)
+        left = self._tokens_left(prompt_name, form, question)
         return wanted if left is None else max(0, min(wanted, left // 2 // self._picture_tokens))
 
-    def _left(self, prompt_name: str, form: type[BaseModel], question: str) -> int | None:
+    def _tokens_left(self, prompt_name: str, form: type[BaseModel], question: str) -> int | None:
         """Return how many tokens are left for documents; None where it is not known how many the model takes."""
         if not self.model.abilities.context_tokens:
             return None
@@ -126,4 +126,4 @@ def _failures(calls: Sequence[ChatCall[T]], replies: Sequence[T | ChatError]) ->
             items[str(reply).removeprefix(f"{call.item}: ")].append(call.item)
     for reason, failed in items.items():
         more = f" and {len(failed) - FAILURES_NAMED} more" if len(failed) > FAILURES_NAMED else ""
-        yield f"the model did not help with {', '.join(failed[:FAILURES_NAMED])}{more}: {reason}"
+        yield f"the model failed on {', '.join(failed[:FAILURES_NAMED])}{more}: {reason}"

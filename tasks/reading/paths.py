@@ -51,7 +51,7 @@ def titled_anchors(question: Question, documents: Set[str], context: AskContext)
 
 
 def present_anchors(question: Question, scores: NodeScores, graph: CandidateGraph, context: AskContext) -> frozenset[str]:
-    """Return which anchors of the question stand anywhere in what is asked (the entity anchor of appendix B.2).
+    """Return which anchors of the question stand anywhere in the scope (the entity anchor of appendix B.2).
 
     Evidence that never names the subject of the question speaks of something else, however many other words it shares.
     Of a large scope only some nodes are candidates, but full text brings in those that hold rare words, such as names. Where

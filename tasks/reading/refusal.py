@@ -1,4 +1,4 @@
-"""Refusing: the probability that what is asked answers nothing of the question, where no model reads."""
+"""Refusing: the probability that nothing in the scope answers the question, where no model reads."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tasks.asking.weights import RefusalWeights, shipped_weights
 from tasks.reading.paths import is_narrowed, present_anchors, titled_anchors
 
 BEST_PAGES = 5
-"""So many are looked at for one that holds all names of the question."""
+"""The best pages that are searched for one that holds all names of the question."""
 
 
 def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Refusal:
@@ -54,7 +54,7 @@ def _held(question: Question, graph: CandidateGraph, scores: NodeScores, context
     rows = []
     for (document, page), _score in ranked:
         nodes = np.flatnonzero((graph.documents == graph.document_ids.index(document)) & (graph.pages == page)).tolist()
-        texts = read_texts(context.snapshot).coded(
+        texts = read_texts(context.snapshot).code_nodes(
             "content", [graph.ids[node] for node in nodes], graph.columns["search_text"][nodes].tolist()
         )
         held = count_stems(texts, anchors).any(axis=0)

@@ -16,7 +16,7 @@ from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
-from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shortened
+from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shorten_quote
 from tasks.settings.ask import ReadingOutSettings
 
 
@@ -104,7 +104,8 @@ class ExtractiveReader:
         answers = self._answers(question, parts, quotes_on(pieces, path), path.rarity)
         sources = {(piece.node.id, piece.text): piece for piece in pieces}
         quotes = [
-            shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
+            shorten_quote(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words)
+            for quote in in_order(answers)
         ]
         return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=tuple(quotes), present=path.present)
 
@@ -158,7 +159,7 @@ class ExtractiveReader:
         new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
         for part in parts:
-            # A quote that holds no more than the names says nothing of what is asked.
+            # A quote that holds only the names says nothing about the question.
             on_topic = (inside | beside) @ part.asked > 0.0
             fits = new & on_topic & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
             coverage = Coverage(inside, beside, part.all)
@@ -179,7 +180,7 @@ class ExtractiveReader:
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
             best = tuple(quotes[place] for place in chosen)
-            # Of one part of several nothing is quoted that holds none of what it asks: the others have their own.
+            # One part of several gets no quote that holds nothing it asks for: the others have their own.
             answers.append(PartAnswer(part, best if covered > 0.0 or len(parts) == 1 else (), covered))
         return answers
 
@@ -190,7 +191,7 @@ class ExtractiveReader:
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
         lost = dict.fromkeys(words[stem] for stem in asked if stem not in held and stem in words and says_something(words[stem]))
-        return [f"the quotes do not say {listed(list(lost))}"] if lost else []
+        return [f"the quotes do not say {quote_words(list(lost))}"] if lost else []
 
 
 def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
@@ -202,7 +203,7 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
 
 
 def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
-    """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
+    """Return the names, years and numbers of the question that stand nowhere in the scope, as the question writes them."""
     present = {stem for reading in readings for stem in reading.present}
     words = dict(zip(question.terms.stems, question.terms.words, strict=True))
     return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in present))
@@ -210,7 +211,7 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
 
 def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthesis:
     """Return that nothing was found: nothing speaks of the question, or it is refused for it is probably not answered."""
-    reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of what is asked"
+    reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of the question"
     if refusal is not None:
         doubt = f"probability that they do not: {refusal.probability:.2f}"
         reason = f"{f'{reason}, and ' if unnamed else ''}it is doubtful that the documents answer the question ({doubt})"
@@ -218,8 +219,8 @@ def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthes
 
 
 def silent_about(unnamed: Sequence[str]) -> str:
-    return f"the documents say nothing of {listed(unnamed)}"
+    return f"the documents say nothing about {quote_words(unnamed)}"
 
 
-def listed(words: Sequence[str]) -> str:
+def quote_words(words: Sequence[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)

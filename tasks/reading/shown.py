@@ -34,10 +34,10 @@ class NodePictures:
         found = {node.id: node.picture or pages.get((node.document_id, node.page)) for node in nodes}
         return {name: artifact for name, artifact in found.items() if artifact}
 
-    def chosen(
+    def choose(
         self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int, pages: Mapping[PageKey, bytes]
     ) -> tuple[dict[str, NodePicture], list[bytes]]:
-        """Return which nodes are shown by a picture, and the pictures, each once: at most so many, of the worthiest nodes.
+        """Return which nodes are shown by a picture, and the pictures, each once: at most `most`, of the worthiest nodes.
 
         What stands on one of the `pages` is shown by that. The pictures stand in the order in which the nodes first need them. A
         damaged one is noted and left out.
@@ -68,9 +68,9 @@ HEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture may say more than their text, by id.
+    """`nodes` are the passages by the ids in the prompt, `seen` those whose picture may say more than their text, by id.
 
-    They hold `held` characters, for so many of which there was room.
+    They hold `held` characters, of which the prompt had room for `shown`.
     """
 
     pieces: tuple[Piece, ...]

@@ -28,7 +28,7 @@ from tasks.reading.forms import ShortAnswer
 from tasks.reading.model import ModelReader, heed_failures
 from tasks.reading.model_answer import agreed_answer, nothing_found
 
-SLOW = "the model is too slow, at the moment, to be asked in full"
+SLOW = "the model is too slow at the moment to be asked in full"
 """A note, with which no answer is kept: it may be faster by the next question."""
 DENIALS = frozenset(["no", "not", "never", "neither", "nor", "without", "cannot"])
 UNTELLING = STOP_WORDS - {"one", "two", "three"}
@@ -40,7 +40,7 @@ UNSAID = "the answer of the model does not count: nothing that it was shown says
 
 @dataclass(frozen=True, slots=True)
 class SmallReader(ModelReader):
-    """A chat model in small forms. No gate judges it: what it is asked once more, it would answer no better."""
+    """A chat model in small forms. No gate judges it: asked again, it would answer no better."""
 
     name: str = "model in small forms"
     judged: bool = False
@@ -166,7 +166,7 @@ def proof_of(question: str, answer: str, pieces: Sequence[Quotable]) -> Proof | 
         words = tokens_of(piece.text)
         if DENIALS.isdisjoint(said) != DENIALS.isdisjoint(words) or not all(_stand_together(pair, words) for pair in units):
             continue
-        if piece.row is None and _signed(answer) <= _signed(piece.text):
+        if piece.row is None and _signed_numbers(answer) <= _signed_numbers(piece.text):
             found = _run_of(added, words, asked, repeated=(asked - UNTELLING).intersection(said, words))
             span = find_words(piece.text, " ".join(words[found]))
         else:
@@ -176,7 +176,7 @@ def proof_of(question: str, answer: str, pieces: Sequence[Quotable]) -> Proof | 
     return None
 
 
-def _signed(text: str) -> set[str]:
+def _signed_numbers(text: str) -> set[str]:
     """Return the numbers of a text that have a sign, with it: "5%" is not "5 million", and no pound is a dollar."""
     return {re.sub(r"\s|[.,]+(?=%?$)", "", number) for number in SIGNED.findall(text)}
 

@@ -19,7 +19,7 @@ from tasks.reading.rules import lost_names, not_found
 from tasks.routing.sizes import Sized
 from tasks.routing.way import ChosenPath, Way, places_of
 
-NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
+NO_WORD_SAID = "no word of the question occurs in the documents; ask in the documents' language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
         synthesis = not_found(lost_names(question, best.readings), refusal)
     synthesis = in_the_wrong_language(synthesis, question, scores)
-    missing = tuple(f"nothing in what was asked is called {name}" for name in scores.unknown)
+    missing = tuple(f"nothing in these documents is called {name}" for name in scores.unknown)
     sized, refused = best.sized, refusal is not None and refusal.refuses
     return Findings(
-        synthesis=doubted(synthesis, missing) if missing else synthesis,
+        synthesis=mark_as_doubtful(synthesis, missing) if missing else synthesis,
         paths=tuple(path for path in paths if path.flow),
         pages=ranked_pages(graph, scores, names, None if refused else sized, best.way.pages if best.way else ()),
         evidence_pages=(
@@ -98,13 +98,13 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
 
 
 def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: NodeScores) -> Synthesis:
-    """Return what was not found with the language as the reason: a list of the words of a foreign question would say little."""
+    """Name the language as the reason for not_found: a list of the words of a foreign question would say little."""
     if synthesis.status is not AnswerStatus.NOT_FOUND or scores.present or looks_english(question.text):
         return synthesis
     return replace(synthesis, why=NO_WORD_SAID)
 
 
-def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
+def mark_as_doubtful(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
     """Return an answer to a question that names what is not there: at best it answers a part."""
     status = AnswerStatus.PARTIAL if synthesis.status is AnswerStatus.ANSWERED else synthesis.status
     return replace(synthesis, status=status, notes=(*missing, *synthesis.notes))

@@ -10,7 +10,7 @@ from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import DocumentRecord, Node, Page, PageKey
-from tasks.readers.page_pictures import NoPictureError, SourceCopies, kept_bytes
+from tasks.readers.page_pictures import NoPictureError, SourceCopies, read_kept_picture
 from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
 from tasks.report.sheets import Exhibit, Mark, Sheet, place_badges
 from tasks.views.answers import place_words
@@ -63,7 +63,7 @@ class Pictures:
         """Return the picture of a page; raise NoPictureError where it cannot be had."""
         if not self.pages:
             raise NoPictureError(f"only {PAGES_DRAWN} pages are drawn in a report")
-        picture = self._taken(page_picture(self.artifacts, document, page, self.copies))
+        picture = self._take(page_picture(self.artifacts, document, page, self.copies))
         self.pages -= 1
         return picture
 
@@ -71,12 +71,12 @@ class Pictures:
         """Return the picture that was kept of an element, but of a table its cells say more; one that cannot be had is reported."""
         try:
             if node.picture and not node.html:
-                return self._taken(shrink_picture(kept_bytes(self.artifacts, node.picture)))
+                return self._take(shrink_picture(read_kept_picture(self.artifacts, node.picture)))
         except NoPictureError as error:
             self.left_out.append(f"a figure on page {node.page} of {document.name}: {error}")
         return None
 
-    def _taken(self, picture: Picture) -> Picture:
+    def _take(self, picture: Picture) -> Picture:
         """Count a picture in; raise NoPictureError where it does not fit any more."""
         if len(picture.address) > self.characters:
             raise NoPictureError("its picture would make this file too large")
@@ -130,10 +130,10 @@ def _places(answer: Answer, nodes: Iterable[Node]) -> set[PageKey]:
 
 def cited_pages(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
     """Return the numbered citations of each page, pages in the order in which they are first cited."""
-    return _grouped(enumerate(citations, 1), lambda citation: (citation.document.id, citation.page))
+    return _group(enumerate(citations, 1), lambda citation: (citation.document.id, citation.page))
 
 
-def _grouped(cited: Iterable[Numbered], key: Callable[[Citation], Key]) -> dict[Key, list[Numbered]]:
+def _group(cited: Iterable[Numbered], key: Callable[[Citation], Key]) -> dict[Key, list[Numbered]]:
     groups: dict[Key, list[Numbered]] = {}
     for number, citation in cited:
         groups.setdefault(key(citation), []).append((number, citation))
@@ -153,7 +153,7 @@ def _sheet(
         remark = str(error)
         if remark:
             pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
-    bare = _grouped((each for each in cited if not (picture and each[1].box)), lambda citation: citation.node_id)
+    bare = _group((each for each in cited if not (picture and each[1].box)), lambda citation: citation.node_id)
     return Sheet(
         document=first.document,
         page=first.page,
@@ -166,7 +166,7 @@ def _sheet(
 
 def marks_of(cited: Iterable[Numbered]) -> tuple[Mark, ...]:
     """Return a mark for each box of the citations of a page."""
-    boxes = {box: same for box, same in _grouped(cited, lambda citation: citation.box).items() if box}
+    boxes = {box: same for box, same in _group(cited, lambda citation: citation.box).items() if box}
     return tuple(
         Mark(box, tuple(number for number, _ in same), same[0][1].quote, corner)
         for (box, same), corner in zip(boxes.items(), place_badges(list(boxes)), strict=True)

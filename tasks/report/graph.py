@@ -15,7 +15,7 @@ from tasks.report.evidence import PATHS_SHOWN, ReportEvidence
 
 CELL_END = re.compile(r"(?<!\\)\|")
 WORDS_READ = 2000
-"""Characters of an element of which a few words are shown."""
+"""Characters of an element that are read to show a few words."""
 
 Point = tuple[float, float]
 """To the right and down, in the drawing's own units."""

@@ -54,18 +54,18 @@ class Exhibit:
 
     @property
     def table(self) -> Rows | None:
-        """Return the table; None of what is gone, is shown by a picture, or has no cells."""
+        """Return the table; None if the node is gone, is shown as a picture, or has no cells."""
         table = read_html(self.node.html) if self.node and self.node.html and not self.crop else None
         return rows_shown(table, self.quotes) if table and table.rows else None
 
     @property
     def words(self) -> list[tuple[str, bool]]:
-        """Return the text as `marked` does; none of a figure whose caption says it already."""
+        """Return the text as `mark_quotes` does; none of a figure whose caption says it already."""
         if not self.node:
             return []
         texts = (self.node.content, self.node.picture_text)
         text = next(filter(None, reversed(texts) if self.crop else texts), "")
-        return [] if self.crop and text == self.node.caption else list(marked(text, self.quotes))
+        return [] if self.crop and text == self.node.caption else list(mark_quotes(text, self.quotes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Sheet:
         return [mark.numbers for mark in self.marks] + [exhibit.numbers for exhibit in self.exhibits]
 
 
-def marked(text: str, quotes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def mark_quotes(text: str, quotes: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield the text around the first quote in pieces, and whether each is quoted; what overlaps an earlier quote is not."""
     spans: list[tuple[int, int]] = []
     for quote in quotes:

@@ -75,7 +75,7 @@ def check_target(path: Path) -> None:
     if not path.parent.is_dir():
         raise NotWritableError(f"the folder of report {str(path)!r} does not exist", path, f"make it, or {ANOTHER_FILE}")
     if path.exists() and not path.is_file():
-        raise NotWritableError(f"report {str(path)!r} would replace something that is no plain file", path, ANOTHER_FILE)
+        raise NotWritableError(f"report {str(path)!r} would replace something that is not a plain file", path, ANOTHER_FILE)
 
 
 def keep_report(answer: Answer) -> Path:

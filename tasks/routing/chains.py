@@ -15,9 +15,9 @@ from tasks.algorithms.flow.pages import SURE, page_network, read_chains, same_pa
 from tasks.algorithms.flow.refinement import Trigger, damped_weights
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
-from tasks.routing.rating import graph_edits, lifted, rated_steps
+from tasks.routing.rating import graph_edits, lift_quoted, rate_steps
 from tasks.routing.sizes import Sized
-from tasks.routing.way import ChosenPath, bundled
+from tasks.routing.way import ChosenPath, bundle_chains
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Routed:
 @question_step("route", lambda routed: {"paths": hash_bytes(repr(routed.paths).encode())}, retries=0)
 def route(question: Question, graph: CandidateGraph, scores: NodeScores, sized: Sized, context: AskContext) -> Routed:
     """Open the pages that are worth their price, and find the chains that pay on them."""
-    return routed_over(open_pages(graph, scores.combined, sized), sized, context)
+    return route_pages(open_pages(graph, scores.combined, sized), sized, context)
 
 
 def open_pages(graph: CandidateGraph, scores: FloatArray, sized: Sized) -> OpenPages:
@@ -69,7 +69,7 @@ def open_pages(graph: CandidateGraph, scores: FloatArray, sized: Sized) -> OpenP
     )
 
 
-def routed_over(opened: OpenPages, sized: Sized, context: AskContext) -> Routed:
+def route_pages(opened: OpenPages, sized: Sized, context: AskContext) -> Routed:
     network = page_network(
         probabilities=sized.probabilities,
         count=sized.count,
@@ -82,7 +82,7 @@ def routed_over(opened: OpenPages, sized: Sized, context: AskContext) -> Routed:
     flow = min_cost_flow(network, demand=sized.count)
     chains = read_chains(decompose(network, flow=flow, limit=sized.count), pages=opened.pages)
     read = [tuple(opened.nodes[list(chain)].tolist()) for chain in chains]
-    return Routed(sized, opened, flow[: len(opened.tails)], bundled(read, most=context.settings.selection.read))
+    return Routed(sized, opened, flow[: len(opened.tails)], bundle_chains(read, most=context.settings.selection.read))
 
 
 @question_step("refine", lambda routed: {"edits": hash_bytes(repr(routed.edits).encode())}, reads=True)
@@ -98,9 +98,9 @@ def refine(
     """Route once more: over twice as many pages where nothing is supported, else over steps that were weighed anew."""
     if trigger is Trigger.NO_SUPPORT:
         return more_pages(graph, scores, routed, context)
-    opened, edits = weighed_anew(question, graph, routed, context)
-    opened = replace(opened, scores=lifted(opened.scores, opened.nodes, graph, readings, context.settings.gate.cited_boost))
-    return replace(routed_over(opened, routed.sized, context), edits=edits)
+    opened, edits = reweigh_steps(question, graph, routed, context)
+    opened = replace(opened, scores=lift_quoted(opened.scores, opened.nodes, graph, readings, context.settings.gate.cited_boost))
+    return replace(route_pages(opened, routed.sized, context), edits=edits)
 
 
 def more_pages(graph: CandidateGraph, scores: NodeScores, routed: Routed, context: AskContext) -> Routed:
@@ -112,10 +112,10 @@ def more_pages(graph: CandidateGraph, scores: NodeScores, routed: Routed, contex
         best = opened.nodes[opened.pages == place]
         node = graph.ids[best[np.argmax(scores.combined[best])]]
         found.append(GraphEdit("source", node, "", 0.0, float(sized.probabilities[place])))
-    return replace(routed_over(opened, sized, context), edits=tuple(found))
+    return replace(route_pages(opened, sized, context), edits=tuple(found))
 
 
-def weighed_anew(
+def reweigh_steps(
     question: Question, graph: CandidateGraph, routed: Routed, context: AskContext
 ) -> tuple[OpenPages, tuple[GraphEdit, ...]]:
     """Weigh the steps that the chains took, between the strongest nodes first, by what they say to the question (T2)."""
@@ -124,7 +124,7 @@ def weighed_anew(
     strength = np.minimum(opened.scores[opened.tails[used]], opened.scores[opened.heads[used]])
     arcs = used[np.argsort(-strength, kind="stable")][: settings.pairs]
     tails, heads, old = opened.nodes[opened.tails[arcs]], opened.nodes[opened.heads[arcs]], opened.similarities[arcs]
-    proposed = rated_steps(question, graph, tails, heads, context, bridges=False)
+    proposed = rate_steps(question, graph, tails, heads, context, bridges=False)
     new = damped_weights(old=old, proposed=proposed, damping=settings.damping, bound=settings.bound)
     similarities = opened.similarities.copy()
     similarities[arcs] = new

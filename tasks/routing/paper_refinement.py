@@ -13,7 +13,7 @@ from tasks.algorithms.flow.refinement import Trigger, cut_pairs, damped_weights,
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.routing.paper import RoutedTerrain, Terrain
-from tasks.routing.rating import graph_edits, lifted, rated_steps, step_similarities
+from tasks.routing.rating import graph_edits, lift_quoted, rate_steps, step_similarities
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Refined:
 
 @dataclass(frozen=True, slots=True)
 class TerrainEditor:
-    """The edits of a question's terrain; what they propose the reader rates, within the number of pairs that is allowed."""
+    """The edits of a question's terrain; the reader rates their proposals, up to the allowed number of pairs."""
 
     question: Question
     graph: CandidateGraph
@@ -92,7 +92,7 @@ class TerrainEditor:
         return arcs[np.argsort(-strength, kind="stable")][: self.context.settings.gate.pairs // 2]
 
     def _rate(self, tails: IntArray, heads: IntArray, *, bridges: bool) -> FloatArray:
-        return rated_steps(self.question, self.graph, tails, heads, self.context, bridges=bridges)
+        return rate_steps(self.question, self.graph, tails, heads, self.context, bridges=bridges)
 
 
 @question_step("refine", lambda refined: {"edits": hash_bytes(repr(refined.edits).encode())}, reads=True)
@@ -115,5 +115,5 @@ def refine(
     else:
         refined = editor.reweight(terrain, top_decile_arcs(flow=routed.flow[: len(terrain.tails)]))
     every = np.arange(len(graph))
-    scores_now = lifted(refined.terrain.scores, every, graph, readings, context.settings.gate.cited_boost)
+    scores_now = lift_quoted(refined.terrain.scores, every, graph, readings, context.settings.gate.cited_boost)
     return replace(refined, terrain=replace(refined.terrain, scores=scores_now))

@@ -16,7 +16,7 @@ def step_similarities(graph: CandidateGraph, tails: IntArray, heads: IntArray) -
     return np.clip(pair_cosines(vectors=graph.vectors, first=tails, second=heads), -1.0, 1.0)
 
 
-def rated_steps(
+def rate_steps(
     question: Question, graph: CandidateGraph, tails: IntArray, heads: IntArray, context: AskContext, *, bridges: bool
 ) -> FloatArray:
     """Return the reader's rates (p,), 0..1, of going from one candidate to another."""
@@ -34,7 +34,9 @@ def graph_edits(
     return tuple(GraphEdit(kind, graph.ids[tail], graph.ids[head], old, new) for tail, head, old, new in rows if old != new)
 
 
-def lifted(scores: FloatArray, nodes: IntArray, graph: CandidateGraph, readings: Sequence[PathReading], boost: float) -> FloatArray:
+def lift_quoted(
+    scores: FloatArray, nodes: IntArray, graph: CandidateGraph, readings: Sequence[PathReading], boost: float
+) -> FloatArray:
     """Return the scores of these candidates with those that readers quoted lifted; no score passes 1."""
     quoted = {quote.node.id for reading in readings for quote in reading.quotes}
     cited = np.array([graph.ids[node] in quoted for node in nodes.tolist()], dtype=np.bool_)

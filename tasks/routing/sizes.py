@@ -18,7 +18,7 @@ from tasks.asking.records import NodeScores, Question
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """The most probable pages of a question in falling order of p (P,), of which the first `count` are worth their price."""
+    """The most probable pages of a question in falling order of p (P,); the first `count` are worth their price."""
 
     pages: tuple[PageKey, ...]
     probabilities: FloatArray

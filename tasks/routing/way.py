@@ -23,7 +23,7 @@ class ChosenPath:
     share: float | None = None
 
 
-def bundled(chains: Sequence[Sequence[int]], *, most: int) -> tuple[ChosenPath, ...]:
+def bundle_chains(chains: Sequence[Sequence[int]], *, most: int) -> tuple[ChosenPath, ...]:
     """Return a path for each chain; of more than `most` neighbours are read together, and the first ones last."""
     if len(chains) <= most:
         return tuple(ChosenPath(tuple(chain), flow=1.0) for chain in chains)

@@ -13,7 +13,7 @@ from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_f
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import SkippedFile
 from storage.text import displayed
-from tasks.lineage.at_work import OpenRun, ingests_at_work, killed
+from tasks.lineage.at_work import OpenRun, ingests_at_work, list_killed_runs
 from tasks.views.documents import DocumentView, view_document
 
 
@@ -41,8 +41,8 @@ class CorpusView(BaseModel):
     documents: list[DocumentView]
     skipped: list[SkippedFile] = Field(description="by the ingest that shows this")
     totals: Counts
-    killed: list[OpenRun] = Field(description="runs that were killed, which no other took over yet, the oldest first")
-    at_work: list[OpenRun] = Field(description="runs that make documents now, the oldest first")
+    killed: list[OpenRun] = Field(description="killed runs that no other has taken over yet, the oldest first")
+    at_work: list[OpenRun] = Field(description="runs that are writing documents now, the oldest first")
     pulled_from: str
 
 
@@ -51,7 +51,7 @@ def open_runs(location: CorpusLocation) -> list[OpenRun]:
 
     Look at them before the snapshot: one that ends in between is shown at work, and not its old documents without it.
     """
-    return [*killed(location), *ingests_at_work(location)]
+    return [*list_killed_runs(location), *ingests_at_work(location)]
 
 
 def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[SkippedFile] = ()) -> CorpusView:

@@ -63,7 +63,7 @@ class DocumentDetails(DocumentView):
     title: str
     media_type: str
     notes: tuple[str, ...]
-    kinds: dict[str, int] = Field(description="how many nodes there are of each kind")
+    kinds: dict[str, int] = Field(description="number of nodes of each kind")
     sections: list[SectionView]
     page_list: list[PageInList]
 
@@ -78,7 +78,7 @@ class TextView(BaseModel):
 class PageView(BaseModel):
     document: DocumentView
     page: int
-    label: str | None = Field(description="the number that is printed on it")
+    label: str | None = Field(description="the number printed on it")
     texts: list[TextView] = Field(description="in reading order")
 
 
@@ -91,8 +91,8 @@ class ReceiptView(BaseModel):
 
 
 @contextmanager
-def opened(corpus: str, document: str) -> Iterator[tuple[Snapshot, DocumentRecord]]:
-    """Open a corpus for its document that is called so, be it by name or id."""
+def open_document(corpus: str, document: str) -> Iterator[tuple[Snapshot, DocumentRecord]]:
+    """Open a corpus for its document of this name or id."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         yield snapshot, snapshot.find(displayed(document))
 
@@ -150,8 +150,8 @@ def view_receipt(receipt: Receipt) -> ReceiptView:
         "the uploaded file": gone["uploads"],
         f"the quotes in {counted(quoting, 'answer')}": quoting,
     }
-    went = ", ".join(part for part, is_gone in parts.items() if is_gone) or "what was left"
-    stays = "; its file stays where it lies" if receipt.file_stays else ""
+    went = ", ".join(part for part, is_gone in parts.items() if is_gone) or "its remaining data"
+    stays = "; its file stays where it is" if receipt.file_stays else ""
     return ReceiptView(
         document=NamedDocument(receipt.document_id, receipt.name),
         snapshot=receipt.snapshot,

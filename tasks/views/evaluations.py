@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from storage.locations import evaluations_folder
 from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from tasks.evaluation import units
-from tasks.evaluation.comparing import Difference, MetricChange, compare, what_else_differs
+from tasks.evaluation.comparing import Difference, MetricChange, compare, list_differences
 from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
@@ -55,7 +55,7 @@ class ComparisonView:
 class Table(NamedTuple):
     """Figures in words: the first column names what a row is about, the others hold numbers.
 
-    They are of so many `questions`: "611", "1 to 2,000"; `metric` is that of a table of one metric by groups.
+    `questions` is how many they rest on: "611", "1 to 2,000"; `metric` is that of a table of one metric by groups.
     """
 
     kind: str
@@ -71,12 +71,12 @@ def view_evaluation(evaluation: Evaluation) -> EvaluationView:
 
 def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
     """Raise RequestError as `compare` does."""
-    changes, differs = tuple(compare(before, after)), tuple(what_else_differs(before, after))
+    changes, differs = tuple(compare(before, after)), tuple(list_differences(before, after))
     return ComparisonView(before.run_id, after.run_id, changes, differs, after.benchmark, before.started, after.started)
 
 
 def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (), *, width: int | None = None) -> dict[str, Any]:
-    """Return what the templates draw; where a terminal of so many signs has no room for intervals, marks stand in their place."""
+    """Return what the templates draw; where the terminal is too narrow for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
     missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
@@ -144,7 +144,7 @@ def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:
     figures = _changes(figures) if ablated else figures
     # Of ablations values and differences stand in one column.
     name = str if ablated else units.name_with_unit
-    names = [name(metric) + units.fitted_mark(evaluation, metric) for metric in figures["metric"]]
+    names = [name(metric) + units.mark_of_fit(evaluation, metric) for metric in figures["metric"]]
     counts = figures.select(pl.col("questions").over("metric", "group", mapping_strategy="join")).to_series()
     parts = [f"{group} ({_span(questions)})" for group, questions in zip(figures["group"], counts, strict=True)]
     figures = figures.with_columns(pl.Series("name", names, pl.String), pl.Series("part", parts, pl.String))

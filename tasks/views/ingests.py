@@ -1,4 +1,4 @@
-"""An ingest of the query service as it is shown: what is to be read, how far it came, and what came of it."""
+"""An ingest of the query service: its request, its progress, and its result."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ class IngestView(BaseModel):
     paths: tuple[str, ...]
     began: str
     state: str = Field(description="waiting, at work, done, failed or stopped")
-    run_id: str | None = Field(description="of its run in Prefect and in the lineage, while it is at work and after")
+    run_id: str | None = Field(description="of its run in Prefect and in the lineage")
     done: int
     failed: int
-    documents: int | None = Field(description="how many it is about; null while they are counted")
+    documents: int | None = Field(description="how many there are; null until they are counted")
     result: dict[str, Any] | None
     error: ErrorView | None
 

@@ -20,7 +20,7 @@ LINE_BREAK = "\x1f"
 """Stands for a line break inside what is shown: only a template begins a line of its own."""
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-"""Signs that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
+"""Characters that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
 CITATION = re.compile(r"\[([0-9]{1,4})\]")
 FILTERS: dict[str, Callable[..., object]] = {
     **{each.__name__: each for each in (counted, listed, minute, number_list, page_list, shortened)},

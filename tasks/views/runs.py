@@ -18,7 +18,7 @@ from storage.runs.log import ASKING
 from tasks.lineage import records
 from tasks.lineage.documents import PageReader, document_histories, places_of, wordless
 from tasks.lineage.runs import RunHistory, changed_settings, history_of, sum_of_calls, sum_of_steps
-from tasks.lineage.search import Sources, file_names, find_named, opened_sources, short_run, shown_parameters
+from tasks.lineage.search import Sources, file_names, find_named, open_sources, short_run, show_parameters
 from tasks.watching.json_log import step_outcome
 
 UNNAMED_REMOVAL = "a quoted document was removed"
@@ -113,7 +113,7 @@ def view_lineage(snapshot: Snapshot, asked: str) -> LineageView:
 
     Raise UnknownError or AmbiguousError, which list what there is. What cannot be read of a run's file is named.
     """
-    with opened_sources(snapshot) as sources:
+    with open_sources(snapshot) as sources:
         named = find_named(snapshot, sources.runs, asked)
         if named.kind == "run":
             return _view_run(sources, named.id)
@@ -131,10 +131,10 @@ def _view_answer(sources: Sources, answer: Answer, run_id: str) -> AnswerLineage
     nodes, readers = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
     called = replace(
         answer,
-        scope=shown_parameters(answer.scope, sources),
+        scope=show_parameters(answer.scope, sources),
         notes=tuple(dict.fromkeys(UNNAMED_REMOVAL if note.startswith(NOTE_BEGINS) else note for note in answer.notes)),
-        citations=tuple(_called(sources, citation) for citation in answer.citations),
-        trace=tuple(replace(step, pages=tuple(_called(sources, place) for place in step.pages)) for step in answer.trace),
+        citations=tuple(_as_named(sources, citation) for citation in answer.citations),
+        trace=tuple(replace(step, pages=tuple(_as_named(sources, place) for place in step.pages)) for step in answer.trace),
     )
     kept = {name: getattr(called, name) for name in OF_ANSWER}
     return AnswerLineageView(
@@ -146,7 +146,7 @@ def _view_answer(sources: Sources, answer: Answer, run_id: str) -> AnswerLineage
         paths=tuple(
             records.PathPlaces(
                 nodes=tuple(nodes.get(name, records.NodePlace(name)) for name in path.nodes),
-                pages=tuple(_called(sources, place) for place in path.pages),
+                pages=tuple(_as_named(sources, place) for place in path.pages),
                 flow=path.flow,
                 quality=path.quality,
                 share=path.share,
@@ -184,8 +184,8 @@ def _read_by(answer: Answer, readers: Iterable[PageReader]) -> tuple[records.Pag
 P = TypeVar("P", Citation, PagePlace)
 
 
-def _called(sources: Sources, place: P) -> P:
-    return replace(place, document=sources.named(place.document))
+def _as_named(sources: Sources, place: P) -> P:
+    return replace(place, document=sources.as_named(place.document))
 
 
 def _view_document(sources: Sources, document_id: str) -> DocumentLineageView:
@@ -229,7 +229,7 @@ def _view_run(sources: Sources, run_id: str) -> RunView:
     return RunView(
         corpus=sources.snapshot.location.name,
         run=history.head,
-        parameters=shown_parameters(history.parameters, sources),
+        parameters=show_parameters(history.parameters, sources),
         settings=history.settings,
         steps=sum_of_steps(history.steps),
         failed=tuple(
@@ -260,4 +260,4 @@ def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tu
     """Return the documents that the answers used, and those that the run read."""
     read = (each.subject for each in history.steps if _is_document(history, each.subject))
     names = dict.fromkeys((*used, *read))
-    return tuple(records.DocumentInRun(sources.named(NamedDocument(each, "")), each in sources.records) for each in names)
+    return tuple(records.DocumentInRun(sources.as_named(NamedDocument(each, "")), each in sources.records) for each in names)

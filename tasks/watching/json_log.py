@@ -25,7 +25,7 @@ from tasks.events import (
     Logged,
     QuestionRefused,
     StepEnded,
-    subscribed,
+    subscribe,
 )
 from tasks.models.chat.call import ModelCall
 from tasks.progress import STOPPED
@@ -33,7 +33,7 @@ from tasks.progress import STOPPED
 Line: TypeAlias = Mapping[str, str | int | float]
 
 LONGEST_TEXT = 300
-"""Signs of a name or a reason: a line stays below the size that the system appends in one piece."""
+"""Characters of a name or a reason: a line stays below the size that the system appends in one piece."""
 
 WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not_found", "remembered", "done", "ok", "cached"}
 """States and outcomes that need no attention."""
@@ -53,7 +53,7 @@ def line_of(event: Logged, names: Mapping[str, str]) -> Line:
         fields = asdict(event)
     run = {} if isinstance(event, QuestionRefused) else {"run": event.run}
     line = {"event": WITHIN_A_NAME.sub("-", type(event).__name__).lower(), **run, **fields}
-    return {name: _shown(value) for name, value in line.items() if value != ""}
+    return {name: _show(value) for name, value in line.items() if value != ""}
 
 
 def level_of(line: Line) -> int:
@@ -67,7 +67,7 @@ def level_of(line: Line) -> int:
 
 
 def words_of(line: Line) -> str:
-    """Return the line in a few words: what, of which document, and how it went."""
+    """Return the line in a few words: what happened, to which document, and how it went."""
     subject = line.get("name") or line.get("flow") or line.get("reader") or line.get("step") or ""
     left_out = {"event", "run", "document", "answer", "name", "flow", "reader"}
     others = ", ".join(f"{name} {value}" for name, value in line.items() if name not in left_out)
@@ -113,8 +113,8 @@ def _subject(subject: str, names: Mapping[str, str]) -> dict[str, str]:
     return {"document": subject, "name": names[subject]} if subject in names else {"subject": subject}
 
 
-def _shown(value: str | int | float) -> str | int | float:
-    """Return a text so that no sign of it is obeyed: control signs, surrogates and changes of direction are written out."""
+def _show(value: str | int | float) -> str | int | float:
+    """Return a text with control characters, surrogates and changes of direction written out, so that none is obeyed."""
     if isinstance(value, float):
         return round(value, 4)
     if not isinstance(value, str):
@@ -132,7 +132,7 @@ class LogFileError(ExpectedError, OSError):
 
 
 class JsonLines(logging.Formatter):
-    """A record whose message is a line's fields, as ASCII: no sign of a name ends the line, or is obeyed by a terminal."""
+    """A record whose message is a line's fields, as ASCII: no character of a name ends the line, or is obeyed by a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -157,13 +157,13 @@ class _LogFile(WatchedFileHandler):
 
 def check_log() -> None:
     if target := os.environ.get(LOG):
-        _opened(target).close()
+        _open_handler(target).close()
 
 
 @contextmanager
 def logging_to(target: str) -> Iterator[None]:
     """Write all events inside the block to the file, or to standard error; raise LogFileError where it cannot be."""
-    handler = _opened(target)
+    handler = _open_handler(target)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger(LOGGER)
     logger.setLevel(logging.INFO)
@@ -183,14 +183,14 @@ def logging_to(target: str) -> Iterator[None]:
         logger.log(level_of(line), "%s", line)
 
     try:
-        with subscribed(write):
+        with subscribe(write):
             yield
     finally:
         logger.removeHandler(handler)
         handler.close()
 
 
-def _opened(target: str) -> logging.Handler:
+def _open_handler(target: str) -> logging.Handler:
     if target == STANDARD_ERROR:
         return logging.StreamHandler(sys.stderr)
     path = Path(target).expanduser().absolute()

@@ -29,7 +29,7 @@ from tasks.events import (
     RunBegan,
     RunEnded,
     StepEnded,
-    subscribed,
+    subscribe,
 )
 from tasks.watching.json_log import error_kind, step_outcome
 
@@ -159,7 +159,7 @@ def shows_all() -> Iterator[None]:
     registry = CollectorRegistry()
     with counting_together():
         registry.register(_Sums(os.environ[SHARED_FOLDER]))
-        with _served(address, registry):
+        with _serve(address, registry):
             yield
 
 
@@ -170,10 +170,10 @@ def counting(address: str) -> Iterator[None]:
 
     registry = CollectorRegistry()
     if os.environ.get(SHARED_FOLDER):
-        with subscribed(Metrics(registry).count):
+        with subscribe(Metrics(registry).count):
             yield
         return
-    with _served(address, registry), subscribed(Metrics(registry).count):
+    with _serve(address, registry), subscribe(Metrics(registry).count):
         yield
 
 
@@ -187,7 +187,7 @@ def as_text() -> Iterator[Callable[[], bytes]]:
         registry.register(_Sums(folder))
         yield lambda: generate_latest(registry)
         return
-    with subscribed(Metrics(registry).count):
+    with subscribe(Metrics(registry).count):
         yield lambda: generate_latest(registry)
 
 
@@ -200,7 +200,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
+def _serve(address: str, registry: CollectorRegistry) -> Iterator[None]:
     """Show the registry while the block runs; where the port cannot be used, warn once, and show nothing."""
     from prometheus_client import start_http_server
 

@@ -22,7 +22,7 @@ from tasks.events import (
     RunEnded,
     StepEnded,
     emit,
-    subscribed,
+    subscribe,
 )
 from tasks.progress import STOPPED, kind_of
 from tasks.watching.json_log import LOG, level_of, line_of, logging_to, words_of
@@ -34,7 +34,7 @@ _opened = ExitStack()
 
 
 @contextmanager
-def watched() -> Iterator[None]:
+def watch_events() -> Iterator[None]:
     """Log and count the events inside the block, where the environment wants it; blocks within one another watch once.
 
     Raises LogFileError or RequestError where that cannot be done. A process that lives long has its life in one block.
@@ -63,10 +63,10 @@ def _open() -> None:
 
 
 @contextmanager
-def watched_run(run: str, corpus: str, outcome: Callable[[], str]) -> Iterator[None]:
+def watch_run(run: str, corpus: str, outcome: Callable[[], str]) -> Iterator[None]:
     """Watch a run on a corpus, with events of its begin and its end; `outcome` is called at the end."""
     flow, began = flow_at_work(), time.monotonic()
-    with watched(), shown_in_prefect(run):
+    with watch_events(), show_in_prefect(run):
         emit(RunBegan(run, flow, corpus))
         try:
             yield
@@ -75,7 +75,7 @@ def watched_run(run: str, corpus: str, outcome: Callable[[], str]) -> Iterator[N
 
 
 @contextmanager
-def watched_question(run: str, answer: str, reader: str) -> Iterator[Callable[[AnswerStatus], None]]:
+def watch_question(run: str, answer: str, reader: str) -> Iterator[Callable[[AnswerStatus], None]]:
     """Emit the events of a question: its end with the status that was given, or with the kind of error."""
     began, outcome, error = time.monotonic(), "failed", ""
 
@@ -108,7 +108,7 @@ def flow_at_work() -> str:
 
 
 @contextmanager
-def shown_in_prefect(run: str) -> Iterator[None]:
+def show_in_prefect(run: str) -> Iterator[None]:
     """Log in the Prefect run at work how this run's documents and questions went; nothing where none is."""
     logger = _log_at_work()
     if logger is None:
@@ -121,7 +121,7 @@ def shown_in_prefect(run: str) -> Iterator[None]:
         line = line_of(event, {})
         logger.log(level_of(line), "%s", words_of(line))
 
-    with subscribed(log):
+    with subscribe(log):
         yield
 
 

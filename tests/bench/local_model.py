@@ -32,7 +32,7 @@ from tasks.algorithms.metrics.answers import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
 from tasks.evaluation.judging import judge_answers
-from tasks.events import CallEnded, DraftGrown, Event, subscribed
+from tasks.events import CallEnded, DraftGrown, Event, subscribe
 from tasks.models.chat.errors import Outcome
 from tasks.models.endpoints import Endpoint
 from tasks.models.local import local_model, reachable
@@ -226,7 +226,7 @@ def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion]) -> Part:
     async def in_turn() -> list[Compared]:
         return [await compared(question, corpus, texts, heard) for question in questions]
 
-    with reachable(local_model()), subscribed(heard):
+    with reachable(local_model()), subscribe(heard):
         found = asyncio.run(in_turn())
     return figures_of(found, heard.outcomes), {"questions": [raw(one) for one in found], "outcomes": dict(heard.outcomes)}
 

@@ -11,7 +11,7 @@ from storage.locations import calls_folder
 from storage.records.answers import Answer
 from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
-from tasks.events import subscribed
+from tasks.events import subscribe
 from tasks.models.local import local_model, reachable
 from tasks.settings.readers import READERS, Reader
 from tests.bench.local_model import Heard, Reading, answered, corpus_questions, is_right, is_shown_right, share, unusable
@@ -52,7 +52,7 @@ def measure() -> Part:
         with reachable(local_model()):
             for reader in READERS:
                 CallCache(calls_folder()).forget(questions_owner(CORPUS))
-                with subscribed(heard := Heard()):
+                with subscribe(heard := Heard()):
                     found = asyncio.run(answers_of(reader, questions, heard))
                 rows += rows_of(reader, found, questions, heard)
                 said = [(answer.question, answer.answer, answer.status, answer.notes) for answer, _ in found]

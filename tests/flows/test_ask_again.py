@@ -202,7 +202,7 @@ def test_an_answer_in_which_the_model_failed_is_not_kept(location, monkeypatch):
         failing.clear()
         (good,) = asyncio.run(together(request))
         (last,) = asyncio.run(together(request))
-    assert any("the model did not help" in note for note in poor.notes)
+    assert any("the model failed" in note for note in poor.notes)
     assert not good.cached and not good.notes and last.cached and last.answer_id == good.answer_id
 
 

@@ -8,7 +8,7 @@ from storage.locations import calls_folder
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind
 from storage.runs.replies import CallCache, questions_owner
-from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribed
+from tasks.events import DraftGrown, Followed, QuestionBegan, StageReached, subscribe
 from tasks.models.chat import stream
 from tasks.prompts.prompt import load_prompt
 from tests.asking_worlds import Passage, answer_at, at_context, lasting, run_of, written
@@ -193,7 +193,7 @@ def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, ho
     heard, reader = [], Reader(DEPTHS, instead={"WholeAnswer": wordy})
     with (
         at_context(location) as context,
-        subscribed(heard.append),
+        subscribe(heard.append),
         read_by(of_document(context, "pools"), reader, piece_length=5) as (place, _),
     ):
         answer = answer_at(place, QUESTION)

@@ -67,7 +67,7 @@ def test_a_path_whose_call_fails_is_not_supported_and_the_others_answer(context,
     with read_by(context, DEPTH, misbehave=one_path) as (place, server):
         answer = answer_at(place, QUESTION)
     assert len(answer.paths) > 1 and [path.answer for path in answer.paths].count("") == 1
-    (note,) = [note for note in answer.notes if note.startswith("the model did not help with path ")]
+    (note,) = [note for note in answer.notes if note.startswith("the model failed on path ")]
     assert f" of {len(answer.paths)}: " in note
     assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED) and 3 not in {c.page for c in answer.citations}
     assert server.calls <= 47
@@ -85,7 +85,7 @@ def test_whatever_call_fails_there_is_an_answer_and_a_note(context, form):
     with read_by(place, facts, settings=settings, misbehave=lambda request: fails.get(request.form)) as (place, server):
         answer = answer_at(place, "How deep is the harbour at low tide?")
     assert answer.status is not AnswerStatus.NOT_FOUND and answer.citations and forms(server)[form]
-    assert any(note.startswith("the model did not help with") for note in answer.notes)
+    assert any(note.startswith("the model failed on") for note in answer.notes)
     assert form != "WholeAnswer" or answer.status is AnswerStatus.PARTIAL
 
 
@@ -104,7 +104,7 @@ def test_where_no_path_can_be_read_rules_quote_what_they_would_have_quoted_witho
         answer = answer_at(place, QUESTION)
     assert (answer.status, answer.answer, answer.answer_by) == (AnswerStatus.EVIDENCE, "", None)
     assert quoted(answer) == quoted(by_rules) and answer.why == by_rules.why
-    assert answer.notes[0].startswith("the model did not help with path 1 of") and answer.gate.triggered == ""
+    assert answer.notes[0].startswith("the model failed on path 1 of") and answer.gate.triggered == ""
     assert set(forms(server)) == {"PathAnswer"}, "nothing more is asked, and nothing is routed again"
 
 
@@ -112,7 +112,7 @@ def test_where_no_path_can_be_read_rules_quote_what_they_would_have_quoted_witho
     ("how", "why"),
     [
         (Misbehaviour.ERROR, "could read none of the . paths, the first: path 1 of"),
-        (Misbehaviour.REFUSAL, "no answer that counts: the model did not help with path 1 of"),
+        (Misbehaviour.REFUSAL, "no answer that counts: the model failed on path 1 of"),
         (Misbehaviour.UNAUTHORISED, "FLOWREADER_CHAT_API_KEY"),
     ],
 )
@@ -175,7 +175,7 @@ def test_paths_that_were_read_in_time_count_and_the_others_are_cut(context):
     assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED)
     assert quoted(answer) and 3 not in {cited.page for cited in answer.citations}
     (note,) = answer.notes
-    assert note.startswith("the model did not help with path ") and note.endswith("ask.seconds gives it more")
+    assert note.startswith("the model failed on path ") and note.endswith("ask.seconds gives it more")
 
 
 def test_a_model_that_is_too_slow_leaves_the_evidence_or_where_it_is_required_an_error(context):
@@ -194,7 +194,7 @@ def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_mark
     with read_by(place, Obedient({}), settings=model_settings(reading={"unproven": True})) as (place, _):
         answer = answer_at(place, QUESTION)
     assert (answer.status, answer.answer_by) == (AnswerStatus.EVIDENCE, "model") and answer.answer.startswith("HACKED")
-    assert any("no quote proves the answer of the model" in note for note in answer.notes)
+    assert any("no quote proves the model's answer" in note for note in answer.notes)
     show_answer(view_answer(answer, place.snapshot), Output(as_json=False), with_question=False)
     assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
     report = render_report(answer, place.snapshot, kept_artifacts()).html
@@ -238,7 +238,7 @@ def test_what_a_model_was_not_shown_is_no_evidence_even_where_it_obeys_a_documen
     assert answer.status is AnswerStatus.EVIDENCE and answer.answer == ""
     assert {cited.node_id for cited in answer.citations} <= {node.id for node in HOSTILE.nodes}
     assert not any(path.answer for path in answer.paths) and server.calls <= 47
-    assert any("named nothing that it was shown" in note for note in answer.notes)
+    assert any("naming nothing that it was shown" in note for note in answer.notes)
 
 
 def test_signs_of_a_terminal_and_lines_in_an_answer_are_taken_out(context):

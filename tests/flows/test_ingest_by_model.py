@@ -111,7 +111,7 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     assert len(calls) == asked == kept()[record.id] and {call["purpose"] for call in calls} == {"analyze", "evolve"}
     assert {call["subject"] for call in calls} == {record.id} and all(call["input_tokens"] > 100 for call in calls)
     again = command(folder, home=home, check=0)
-    assert server.calls == asked and "calls of the model" not in again.stderr
+    assert server.calls == asked and "model calls" not in again.stderr
     anew_without_its_file(folder, home.with_name("other"), exported=documents(home))
     # A home that has lost all but the replies makes the same of them, and asks nobody.
     (outcome,) = read(folder)
@@ -175,7 +175,7 @@ def test_an_estimate_asks_no_model_and_shows_calls_tokens_and_cost(folder, serve
     (manual,) = told["by_document"]
     assert told["calls"] == manual["calls"] > 5 and told["cost"] == pytest.approx(told["output_tokens"] * 2e-6)
     shown = command(folder, "--estimate", home=home, check=0).stdout
-    assert MANUAL in shown and f"{told['calls']} calls of the model" in shown and "cost 0.0" in shown
+    assert MANUAL in shown and f"{told['calls']} model calls" in shown and "cost 0.0" in shown
     assert server.calls == 0 and not (home / "corpora").exists()
 
 

@@ -17,7 +17,7 @@ from storage.records.documents import DocumentState, EmbedderIdentity
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError
-from tasks.ingest.remembered import remembered_graph
+from tasks.ingest.remembered import recall_graph
 from tasks.ingest.request import IngestRequest, look, survey
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import default_identity
@@ -172,7 +172,7 @@ def test_the_graph_is_remembered_every_step_recorded_and_no_corpus_touched(home,
     assert [(record.step, record.cache_hit, record.run_id) for record in account.steps] == [(name, False, "run") for name in STEPS]
     assert not corpora_folder().exists()
     with working_at(place_of_run()):
-        graph = remembered_graph(cluster_job.work)
+        graph = recall_graph(cluster_job.work)
     assert graph is not None and "harbour" in graph.nodes[-1].content
     again = read_apart(cluster_job)
     assert {record.step for record in again.steps if record.cache_hit} == {"parse", "read-words", "embed", "evolve"}

@@ -23,7 +23,7 @@ from tasks.views.documents import (
     PageView,
     ReceiptView,
     find_page,
-    opened,
+    open_document,
     view_details,
     view_document,
     view_outline,
@@ -63,7 +63,7 @@ def documents(corpus: Corpus, cursor: Cursor = 0, limit: Annotated[int, Query(ge
 @router.get("/corpora/{corpus}/documents/{document}")
 def document(corpus: Corpus, document: DocumentNamed) -> DocumentDetails:
     """Show a document: its state, paths, outline and pages."""
-    with opened(corpus, document) as (snapshot, record):
+    with open_document(corpus, document) as (snapshot, record):
         return from_root(view_details(snapshot, record), roots_of(snapshot.documents()))
 
 
@@ -76,14 +76,14 @@ async def remove(corpus: Corpus, document: DocumentNamed) -> ReceiptView:
 @router.get("/corpora/{corpus}/documents/{document}/outline")
 def outline(corpus: Corpus, document: DocumentNamed) -> OutlineView:
     """List the sections."""
-    with opened(corpus, document) as found:
+    with open_document(corpus, document) as found:
         return view_outline(*found)
 
 
 @router.get("/corpora/{corpus}/documents/{document}/pages/{page}")
 def page(corpus: Corpus, document: DocumentNamed, page: Number) -> PageView:
     """Show the texts of a page in reading order, each with its box."""
-    with opened(corpus, document) as found:
+    with open_document(corpus, document) as found:
         return view_page(*found, page)
 
 
@@ -94,7 +94,7 @@ def page(corpus: Corpus, document: DocumentNamed, page: Number) -> PageView:
 )
 def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Number, width: Width = PICTURE_WIDTH) -> Response:
     """Draw a page; boxes of texts and citations are parts of its width and height."""
-    with opened(corpus, document) as (snapshot, record):
+    with open_document(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, page)
     # A browser must ask each time: the document may have been removed.
     headers = {"ETag": f'"{record.id}-{page}-{width}"', "Cache-Control": "private, no-cache"}
@@ -113,7 +113,7 @@ def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Num
 )
 def table(corpus: Corpus, document: DocumentNamed, node: str) -> Response:
     """Give the cells of a table, named by its node's id, as CSV: as the document has them, so that a formula stays one."""
-    with opened(corpus, document) as (snapshot, record):
+    with open_document(corpus, document) as (snapshot, record):
         found = snapshot.nodes_found([node]) if HEXADECIMAL.fullmatch(node) else []
         rows = snapshot.passages_and_rows([node])[1].get(node) if [each.document_id for each in found] == [record.id] else None
     if not rows:

@@ -15,7 +15,7 @@ from tasks.report.evidence import Numbered, cited_pages, marks_of
 from tasks.report.pictures import draw_page
 from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
-from tasks.views.documents import find_page, opened, view_outline, view_receipt
+from tasks.views.documents import find_page, open_document, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
 """How long a removal on the page waits for readers of the document."""
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/documents")
 @router.get("/{document}")
 def show_document(document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
-    with opened(corpus, document) as found:
+    with open_document(corpus, document) as found:
         return html("document.html", corpus=corpus, outline=view_outline(*found))
 
 
@@ -48,7 +48,7 @@ async def remove(document: str, corpus: str = "default") -> Response:
 @router.get("/{document}/pages/{number}")
 def page(document: str, number: int, corpus: str = "default", answer: str = "", cited: int = 0, zoom: Zoom = Zoom.FIT) -> Response:
     """Show a page with the places that the answer cites, one of them highlighted, or its words where it has no picture."""
-    with opened(corpus, document) as (snapshot, record):
+    with open_document(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, number)
         citations = cited_on(found, snapshot.answer(answer)) if answer else []
         nodes = snapshot.nodes_on(record.id, number)

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 
 from storage.records.evaluations import BenchmarkQuestion
-from tasks.evaluation.benchmarks.rows import Row, python_list, shortened
+from tasks.evaluation.benchmarks.rows import Row, python_list, show_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def own_question(row: Row, _kind: str) -> BenchmarkQuestion:
     else:
         holder = several[0]
         if len(several) > 1 and row.items("evidence_pages"):
-            raise row.wrong("evidence_pages", "does not tell whose pages they are; name that document in 'document' too")
+            raise row.wrong("evidence_pages", "does not say which document the pages are in; name it in 'document', too")
     documents = tuple(dict.fromkeys((*several, holder)))
     asked = BenchmarkQuestion(
         id=row.text("id"), text=row.text("question"), documents=documents, document_type=row.optional_text("document_type")
@@ -76,7 +76,7 @@ def own_question(row: Row, _kind: str) -> BenchmarkQuestion:
 
 def longdocurl_question(row: Row, _kind: str) -> BenchmarkQuestion:
     """Return the question of a record; the document's name ends in .pdf, which the release leaves out."""
-    row.need("question", "answer", "answer_format", "evidence_pages")
+    row.require_columns("question", "answer", "answer_format", "evidence_pages")
     document = row.text("doc_id" if "doc_id" in row.cells else "doc_no")
     document = document if document.lower().endswith(".pdf") else f"{document}.pdf"
     identity = row.text("id" if "id" in row.cells else "question_id")
@@ -85,7 +85,7 @@ def longdocurl_question(row: Row, _kind: str) -> BenchmarkQuestion:
 
 
 def mmlongbench_question(row: Row, kind: str) -> BenchmarkQuestion:
-    row.need(*sorted(MMLONGBENCH_COLUMNS))
+    row.require_columns(*sorted(MMLONGBENCH_COLUMNS))
     document = row.text("doc_id")
     asked = BenchmarkQuestion(
         id=f"{kind}-{row.number:04}",
@@ -100,7 +100,7 @@ def uda_question(row: Row, _kind: str) -> BenchmarkQuestion:
     """Return the question of a row; each of its answer columns that is filled is an alternative."""
     columns = [column for column in row.cells if UDA_ANSWER.fullmatch(column)]
     if not columns:
-        row.need("answer")
+        row.require_columns("answer")
     asked = BenchmarkQuestion(id=row.text("q_uid"), text=row.text("question"), documents=(row.text("doc_name"),))
     return with_alternatives(asked, (row.optional_text(column) for column in columns))
 
@@ -114,10 +114,10 @@ def uda_folders(file: Path, given: Path, kind: str) -> tuple[Path, ...]:
 
 def visdom_question(row: Row, kind: str) -> BenchmarkQuestion:
     """Return the question of a row. Only slidevqa names pages, from 0; they are those of `doc_path`."""
-    row.need("answer", "documents")
+    row.require_columns("answer", "documents")
     holder = PurePosixPath(row.text("doc_path")).name
     if kind.endswith("slidevqa"):
-        row.need("evidence_pages")
+        row.require_columns("evidence_pages")
     asked = BenchmarkQuestion(
         id=row.text("q_id"),
         text=row.text("question"),
@@ -134,7 +134,7 @@ def _visdom_answers(row: Row, kind: str) -> list[str]:
         return [written]
     entries = python_list(written)
     if entries is None or not all(isinstance(entry, dict) and "answer" in entry for entry in entries):
-        raise row.wrong("answer", f"holds {shortened(written)}, not a list of {{'answer': ...}}")
+        raise row.wrong("answer", f"holds {show_value(written)}, not a list of {{'answer': ...}}")
     return [str(entry["answer"]) for entry in entries if isinstance(entry, dict)]
 
 

@@ -69,7 +69,7 @@ def recognise(path: Path) -> Recognised:
         if found:
             names = ", ".join(repr(str(match.file.relative_to(given))) for match in found)
             raise BenchmarkError(f"{str(path)!r} holds {len(found)} benchmarks: {names}", str(path), "name one of these files")
-    raise _unknown(path, doubts)
+    raise _unknown_error(path, doubts)
 
 
 def _match(file: Path, given: Path, doubts: list[str]) -> Recognised | None:
@@ -97,18 +97,18 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
     except OSError as error:
-        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}", str(folder), "check its rights") from error
+        raise BenchmarkError(f"{str(folder)!r} cannot be read: {error.strerror}", str(folder), "check its permissions") from error
 
 
-def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
+def _unknown_error(path: Path, doubts: list[str]) -> BenchmarkError:
     names = sorted(entry.name for entry in _entries(path)) if path.is_dir() else [path.name]
     known = ", or ".join(form.layout for form in FORMATS)
     doubtful = "".join(f", {doubt}" for doubt in doubts[:ENTRIES_LISTED])
-    there = _listed(names, ENTRIES_LISTED) or "nothing"
-    return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there}{doubtful}", str(path), f"name {known}")
+    there = _list_some(names, ENTRIES_LISTED) or "nothing"
+    return BenchmarkError(f"{str(path)!r} is not a known benchmark: there is {there}{doubtful}", str(path), f"name {known}")
 
 
-def _listed(names: Sequence[str], most: int) -> str:
+def _list_some(names: Sequence[str], most: int) -> str:
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -144,7 +144,7 @@ def find_documents(names: Iterable[str], folders: Sequence[Path], *, named_by: P
         looked = ", ".join(repr(str(folder)) for folder in folders)
         raise BenchmarkError(
             f"{len(missing)} of {len(wanted)} documents that {str(named_by)!r} names are not there: "
-            f"{_listed(missing, DOCUMENTS_LISTED)}",
+            f"{_list_some(missing, DOCUMENTS_LISTED)}",
             str(named_by),
             f"looked in {looked}; put them there under these names",
         )
@@ -179,7 +179,7 @@ def _files(top: Path) -> Iterator[Path]:
 
 
 def _find_in(name: str, index: Mapping[str, list[Path]]) -> Path | None:
-    """Return the one file that bears the name, as it stands or with what is usual put to it."""
+    """Return the one file of this name, as given or with a usual suffix."""
     for written in dict.fromkeys((name, UNWRITABLE.sub("_", name))):
         for suffix in ADDED_SUFFIXES:
             paths = index.get(_key(written + suffix), [])

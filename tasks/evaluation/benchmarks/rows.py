@@ -35,7 +35,7 @@ class Row:
     def wrong(self, column: str, what: str) -> BenchmarkError:
         return BenchmarkError(f"{self.place}: column {column!r} {what}", column)
 
-    def need(self, *columns: str) -> None:
+    def require_columns(self, *columns: str) -> None:
         """Raise BenchmarkError for the first column that the row does not have; an empty cell is one that it has."""
         for column in columns:
             if column not in self.cells:
@@ -51,16 +51,16 @@ class Row:
 
     def text(self, column: str) -> str:
         """Return a cell that must be there and not be empty; numbers (of years, of questions) are text too."""
-        self.need(column)
+        self.require_columns(column)
         if not (text := self.optional_text(column)):
-            raise self.wrong(column, "is empty; fill it or take the row out")
+            raise self.wrong(column, "is empty; fill it or remove the row")
         return text
 
     def optional_text(self, column: str) -> str:
         """Return a cell as text, "" where it holds nothing."""
         value = self.value(column)
         if isinstance(value, list | dict | bool):
-            raise self.wrong(column, f"holds {shortened(value)}, not a text")
+            raise self.wrong(column, f"holds {show_value(value)}, not a text")
         return "" if value is None else str(value)
 
     def items(self, column: str) -> tuple[object, ...]:
@@ -68,7 +68,7 @@ class Row:
         value = self.value(column)
         if isinstance(value, str) and value.startswith(("[", "(")):
             if (items := python_list(value)) is None:
-                raise self.wrong(column, f"holds {shortened(value)}, which is no list; close its quotes and brackets")
+                raise self.wrong(column, f"holds {show_value(value)}, which is not a list; close its quotes and brackets")
             return items
         if isinstance(value, list):
             return tuple(value)
@@ -78,7 +78,7 @@ class Row:
         items = self.items(column)
         for item in items:
             if not isinstance(item, str) or not item.strip():
-                raise self.wrong(column, f"holds {shortened(item)}, which is no name; write names in quotes")
+                raise self.wrong(column, f"holds {show_value(item)}, which is not a name; write names in quotes")
         return tuple(dict.fromkeys(str(item) for item in items))
 
     def pages(self, column: str, *, first: int) -> tuple[int, ...]:
@@ -94,7 +94,7 @@ class Row:
         except (ValueError, OverflowError):
             number = math.nan
         if not number.is_integer():
-            raise self.wrong(column, f"holds the page {shortened(item)}, which is no number; write pages as [3, 4]")
+            raise self.wrong(column, f"holds the page {show_value(item)}, which is not a number; write pages as [3, 4]")
         return int(number)
 
 
@@ -109,7 +109,7 @@ def python_list(text: str) -> tuple[object, ...] | None:
     return tuple(value) if isinstance(value, list | tuple) else None
 
 
-def shortened(value: object) -> str:
+def show_value(value: object) -> str:
     """Return a value in quotes, at most 60 signs of it."""
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
@@ -133,7 +133,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}", str(file), "check its rights") from error
+        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}", str(file), "check its permissions") from error
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{str(file)!r} is not UTF-8 at byte {error.start:,}", str(file), "save it as UTF-8") from error
     if file.suffix.lower() == ".csv":
@@ -141,7 +141,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     else:
         rows = tuple(_array_rows(file, text) if text.lstrip().startswith("[") else _line_rows(file, text))
     if not rows:
-        raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs one at least")
+        raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs at least one")
     return rows
 
 
@@ -164,7 +164,7 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:
-    for number, value in enumerate(_parsed(f"{file}", text), 1):
+    for number, value in enumerate(_parse(f"{file}", text), 1):
         yield _object_row(f"{file}, record {number}", number, value)
 
 
@@ -173,20 +173,20 @@ def _line_rows(file: Path, text: str) -> Iterator[Row]:
     lines = ((line, written) for line, written in enumerate(text.split("\n"), 1) if written.strip())
     for number, (line, written) in enumerate(lines, 1):
         place = f"{file}, line {line}"
-        yield _object_row(place, number, _parsed(place, written))
+        yield _object_row(place, number, _parse(place, written))
 
 
-def _parsed(place: str, text: str) -> list[object]:
+def _parse(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{place} is no JSON: {_reason(error)}", remedy="mend it or take it out") from error
+        raise BenchmarkError(f"{place} is not JSON: {_reason(error)}", remedy="fix it or remove it") from error
     return parsed
 
 
 def _object_row(place: str, number: int, value: object) -> Row:
     if not isinstance(value, dict):
-        raise BenchmarkError(f"{place} is no JSON object", remedy='write a question as {"question": ...}')
+        raise BenchmarkError(f"{place} is not a JSON object", remedy='write a question as {"question": ...}')
     return Row(place, number, value)
 
 

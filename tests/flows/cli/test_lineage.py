@@ -61,10 +61,10 @@ def test_of_an_answer_of_nothing_its_limits_are_shown_and_that_nothing_was_used(
     nothing = replace(ANSWER, citations=(), paths=(), evidence_pages=(), scope=scope, snapshot=1)
     asking_run(location, "aa00bb", [nothing])
     said = shown(capsys, location, ANSWER.answer_id)
-    assert "  documents: report.pdf\n  pages: 3-7\n" in said and "cited: nothing" in said and "documents: none was used" in said
+    assert "  documents: report.pdf\n  pages: 3-7\n" in said and "cited: nothing" in said and "documents: none used" in said
     assert "paths" not in said and "from snapshot 1 (published now: 3)" in said
     assert "0 answers used it" in shown(capsys, location, "report.pdf")
-    assert "go on" not in shown(capsys, location, worlds.document_id("gone"))
+    assert "\nmore\n" not in shown(capsys, location, worlds.document_id("gone"))
 
 
 def test_long_lists_are_cut_and_say_so(location, capsys):

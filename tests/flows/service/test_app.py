@@ -20,7 +20,7 @@ from flows.ask_deployed import ask_pages, asked_here, find_still_shown
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake, PagesToMake
 from tasks.asking.request import AskRequest
-from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribed
+from tasks.events import QuestionRefused, QueueSeen, RefusalReason, subscribe
 from tasks.views.errors import RefusedError
 from tasks.watching.json_log import logging_to
 from tests.flows.service.worlds import ASK, ASKED, client, error, intake
@@ -43,7 +43,7 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
 )
 def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, path, asked, service, reason, status):
     happened, log = [], tmp_path / "log"
-    with logging_to(str(log)), subscribed(happened.append):
+    with logging_to(str(log)), subscribe(happened.append):
         reply = client(**service).post(path, **asked)
         client(**service).get("/answers/00000000/report?corpus=small")
     assert error(reply, status)["remedy"] and reply.headers.get("Retry-After") == ("5" if reason == "full" else None)
@@ -86,7 +86,7 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
     async def world():
         service, heard = intake(), []
         request = AskRequest.model_validate(ASKED)
-        with subscribed(heard.append):
+        with subscribe(heard.append):
             leaving = asyncio.create_task(service.ask(request))
             await asyncio.sleep(0)
             leaving.cancel()

@@ -12,7 +12,7 @@ from storage.corpus.snapshot import UnknownCorpusError
 from storage.errors import RequestError
 from storage.lock import CorpusBusyError
 from storage.system import DiskFullError
-from tasks.events import QuestionRefused, RefusalReason, subscribed
+from tasks.events import QuestionRefused, RefusalReason, subscribe
 from tasks.views.errors import RefusedError
 from tasks.watching.json_log import logging_to
 from tests.flows.service.worlds import ASK, client, error
@@ -69,7 +69,7 @@ def test_wrong_tokens_are_forgotten_after_their_minute_and_only_so_many_addresse
 def test_all_wrong_tokens_are_counted_and_told_in_one_line(home, tmp_path, monkeypatch):
     monkeypatch.setattr(received, "NEWS_SECONDS", 0.2)
     happened, log = [], tmp_path / "log"
-    with logging_to(str(log)), subscribed(happened.append), client(token="sesame") as door:
+    with logging_to(str(log)), subscribe(happened.append), client(token="sesame") as door:
         for path in ("/", ASK, "/answers/0", "/v1/models"):
             door.get(path, headers={"Authorization": "Bearer no"})
         door.get("/")

@@ -76,9 +76,9 @@ def test_the_receipt_says_what_went_in_words(location):
     keep(location, answer("report", "paper"), run="r1")
     keep(location, answer("report"), run="r2")
     said = view_receipt(remove_document(location, "report.pdf", now=False)).words
-    assert said == "gone: its pages, the quotes in 2 answers; its file stays where it lies"
+    assert said == "gone: its pages, the quotes in 2 answers; its file stays where it is"
     assert view_receipt(remove_document(location, "paper.pdf", now=True)).words == (
-        "gone: its pages, the quotes in 1 answer; its file stays where it lies"
+        "gone: its pages, the quotes in 1 answer; its file stays where it is"
     )
 
 

@@ -22,7 +22,7 @@ from tasks.algorithms.flow.sizes import FEATURES
 from tasks.asking import deciding
 from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
-from tasks.asking.opening import opened_for_reading, warm_up_questions
+from tasks.asking.opening import open_in_thread, warm_up_questions
 from tasks.asking.weights import SHIPPED, model_of, read_weights, shipped_weights, weights_of, write_weights
 from tests.hung_corpus import HungCorpus
 
@@ -176,7 +176,7 @@ def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
         (["corpus", "weights", 0], float("inf"), "is damaged: corpus.weights.0 'inf'"),
         (["document", "weights"], [0.5], "is damaged: document.weights"),
         (["document", "prices", "5"], 1.5, "is damaged: document.prices.5 '1.5'"),
-        (["document", "prices"], {"5": 0.1}, "a price is needed for each of 3, 5, 8 pages"),
+        (["document", "prices"], {"5": 0.1}, "give a price for each of 3, 5, 8 pages"),
         (["fitted", "reader"], "plan", "is damaged: fitted.reader 'plan': input should be 'flow'"),
         (["fitted", "documents"], 0, "is damaged: fitted.documents '0'"),
         (["more"], 1, "is damaged: more '1': extra inputs are not permitted"),
@@ -195,7 +195,7 @@ def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, ke
     [
         *((text, "is damaged: invalid json") for text in ("", "{", "\xff", "[" * 100_000)),
         ("[1]", "is damaged: input should be an object"),
-        (" " * 1_000_001, "is none: no plain file of at most 1,000,000 bytes"),
+        (" " * 1_000_001, "is not a plain file of at most 1,000,000 bytes"),
         (None, "cannot be read: No such file"),
     ],
     ids=range(7),
@@ -235,7 +235,7 @@ def test_the_snapshot_is_pinned_inside_the_block_only(small_corpus):
     location, path = small_corpus
 
     async def world():
-        async with opened_for_reading(location) as snapshot:
+        async with open_in_thread(location) as snapshot:
             assert snapshot.documents() and not is_free(path)
         assert is_free(path)
 
@@ -247,7 +247,7 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
     slow = asyncio.Event()
 
     async def entered():
-        async with opened_for_reading(location):
+        async with open_in_thread(location):
             pytest.fail("it was cancelled before")
 
     async def world():
@@ -279,7 +279,7 @@ def test_a_disk_that_hangs_leaves_the_loop_to_others(home):
 
     async def world():
         async def entered():
-            async with opened_for_reading(corpus_location("far")):
+            async with open_in_thread(corpus_location("far")):
                 pytest.fail("nothing comes from a disk that hangs")
 
         opening = asyncio.create_task(entered())

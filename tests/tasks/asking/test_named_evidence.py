@@ -65,7 +65,7 @@ def named_in(text, context):
     """Return the candidates of a question, and what of them it names."""
     question = asked(text, context)
     graph = find_candidates(question, context)
-    texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    texts = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     return graph, find_named(question, graph, texts, pages, context)
 

@@ -17,7 +17,7 @@ from tasks.asking.question import NAMED_PLACE
 from tasks.asking.request import (
     LONGEST_QUESTION,
     QuestionError,
-    checked_questions,
+    check_questions,
     page_range,
     read_batch,
 )
@@ -41,8 +41,8 @@ WORLD = (TIDE,)
 )  # fmt: skip
 def test_a_question_without_a_word_or_as_long_as_a_document_is_refused(question, says):
     with pytest.raises(QuestionError, match=says):
-        checked_questions([question])
-    assert len(checked_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
+        check_questions([question])
+    assert len(check_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_question_without_a_word_or_as_long_as_a_document_is_refused(question,
     ],
 )
 def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys_and_words_of_other_scripts_are_not_torn(question, kept):
-    assert checked_questions([question]) == (kept,)
+    assert check_questions([question]) == (kept,)
 
 
 @pytest.mark.parametrize(("pages", "range_"), [(None, (None, None)), ("3", (3, 3)), ("3-7", (3, 7)), (" 12 - 40 ", (12, 40))])
@@ -64,7 +64,7 @@ def test_a_page_range_is_read(pages, range_):
 
 @pytest.mark.parametrize("pages", ["", "0", "7-3", "-2", "a-b", "3-", "1,2", "99999999"])
 def test_what_is_no_page_range_is_refused(pages):
-    with pytest.raises(QuestionError, match="is none; write --pages 3-7"):
+    with pytest.raises(QuestionError, match="is not a page range; write --pages 3-7"):
         page_range(pages)
 
 
@@ -92,9 +92,9 @@ def test_a_batch_is_read_line_by_line(tmp_path, written, questions):
     ("content", "says"),
     [
         (b"\n\n", "holds no question"),
-        (b"# nothing but this\n", "holds no question; write one a line"),
+        (b"# nothing but this\n", "holds no question; write one per line"),
         (b'{"text": "x"}\n', 'line 1 of .*has no "question"'),
-        (b"{question: broken}\n", "line 1 of .*is no JSON"),
+        (b"{question: broken}\n", "line 1 of .*is not JSON"),
         (b"fine?\n???\n", "line 2 of .*holds no word"),
         (b"# of the report\n\n???\n", "line 3 of .*holds no word"),
         (b"\xff\xfe\x00", "is not UTF-8"),
@@ -127,7 +127,9 @@ def test_a_corpus_of_the_other_preset_is_refused_with_the_line_that_makes_one(tm
     embedder = replace(worlds.EMBEDDER, texts=texts)
     with open_for_reading(published(tmp_path, worlds.graph("report"), embedder=embedder)) as snapshot:
         assert limited(snapshot, preset=made_by) == Scope()
-        with pytest.raises(QuestionError, match=f"read in by the preset '{made_by}'.*: flowreader ingest PATH --preset {other} "):
+        with pytest.raises(
+            QuestionError, match=f"ingested with the preset '{made_by}'.*: flowreader ingest PATH --preset {other} "
+        ):
             limited(snapshot, preset=other)
 
 
@@ -149,7 +151,7 @@ def test_a_document_named_twice_is_asked_once(corpus):
         ({"documents": ("scan.pdf",)}, r"'scan.pdf' cannot be asked, it is failed: it has no text; run OCR"),
         (
             {"documents": ("paper.pdf",), "pages": "3-700"},
-            "there is no page '3' in what is asked; the longest document has 2, write --pages 1-2",
+            "the documents asked have no page '3'; the longest document has 2, write --pages 1-2",
         ),
     ],
 )

@@ -107,7 +107,7 @@ def test_a_question_that_nothing_has_anything_of_weighs_nothing(context):
 def test_counts_have_the_stems_first_and_the_pairs_behind(context):
     question = asked("blade root of steel", context)
     graph = find_candidates(question, context)
-    texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    texts = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
     counted = count_asked(question, texts)
     place = ordinals_of(graph, context).index(3)
     assert question.terms.stems == ("blade", "root", "steel") and counted.counts.shape[1] == 5
@@ -137,7 +137,7 @@ def logs(tmp_path_factory):
 def statistics(context, text):
     question = asked(text, context)
     graph = find_candidates(question, context)
-    texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    texts = read_texts(context.snapshot).code_nodes("content", graph.ids, graph.columns["search_text"].tolist())
     counted = count_asked(question, texts)
     found = scope_statistics(question, counted.counts, counted.lengths, context)
     return found, dict(zip(question.terms.stems, found.frequencies.tolist(), strict=False)), len(graph)
@@ -197,22 +197,22 @@ def test_what_the_paper_counts_is_sampled_where_it_is_counted(logs):
 
 def test_a_text_is_coded_once_for_its_node_and_kind():
     known = ReadTexts()
-    first = known.coded("content", ["a"], ["the tide turns"])
-    assert first.words.tolist() == [3] and known.coded("content", ["a"], ["never looked at all"]).words.tolist() == [3]
-    assert known.coded("paper", ["a"], ["steel"]).words.tolist() == [1]
+    first = known.code_nodes("content", ["a"], ["the tide turns"])
+    assert first.words.tolist() == [3] and known.code_nodes("content", ["a"], ["never looked at all"]).words.tolist() == [3]
+    assert known.code_nodes("paper", ["a"], ["steel"]).words.tolist() == [1]
 
 
 def test_counts_are_of_the_texts_whatever_was_read_before():
     known = ReadTexts()
-    texts = known.coded("content", ["a", "b"], ["tides and tides", "steel"])
+    texts = known.code_nodes("content", ["a", "b"], ["tides and tides", "steel"])
     assert count_stems(texts, ["tide", "steel", "storm"]).tolist() == [[2, 0, 0], [0, 1, 0]]
-    later = known.coded("content", ["b", "c", "b"], ["steel", "a storm of tides", "steel"])
+    later = known.code_nodes("content", ["b", "c", "b"], ["steel", "a storm of tides", "steel"])
     assert count_stems(later, ["tide", "steel", "storm"]).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
 def test_texts_that_others_keep_are_not_kept():
     known = ReadTexts()
-    assert count_stems(known.coded_once(["tides and tides"]), ["tide"]).tolist() == [[2]] and not known._texts
+    assert count_stems(known.code_once(["tides and tides"]), ["tide"]).tolist() == [[2]] and not known._texts
 
 
 def test_no_more_texts_are_kept_than_the_bound(monkeypatch):
@@ -220,22 +220,22 @@ def test_no_more_texts_are_kept_than_the_bound(monkeypatch):
     known = ReadTexts()
     names = ["a", "b", "c", "d"]
     for _ in range(2):
-        texts = known.coded("content", names, names)
+        texts = known.code_nodes("content", names, names)
         assert count_stems(texts, names).tolist() == np.eye(4).tolist() and len(known._texts) == 2
 
 
 def test_a_vocabulary_that_has_grown_too_large_is_begun_anew_and_what_was_coded_by_it_still_counts(monkeypatch):
     monkeypatch.setattr(module, "KEPT_CHUNKS", 3)
     known = ReadTexts()
-    before = known.coded("content", ["a"], ["one two steel four"])
-    after = known.coded("content", ["a"], ["tides of steel"])
+    before = known.code_nodes("content", ["a"], ["one two steel four"])
+    after = known.code_nodes("content", ["a"], ["tides of steel"])
     assert [count_stems(texts, ["steel", "tide"]).tolist() for texts in (before, after)] == [[[1, 0]], [[1, 1]]]
 
 
 def test_many_threads_count_alike():
     known, names = ReadTexts(), [f"word{number}" for number in range(200)]
     with ThreadPoolExecutor(8) as pool:
-        rounds = list(pool.map(lambda turn: known.coded(f"kind {turn}", names, names), range(8)))
+        rounds = list(pool.map(lambda turn: known.code_nodes(f"kind {turn}", names, names), range(8)))
     assert all(count_stems(texts, names).tolist() == np.eye(200).tolist() for texts in rounds)
 
 

@@ -11,7 +11,7 @@ from storage.records.documents import EdgeKind, Modality, NodeKind, Page, PagePa
 from tasks.algorithms.links import lite_round
 from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING, analyze_nodes, embedding_text, summarize_pages
-from tasks.content_graph.evolution import LinkableDocument, before_the_rounds, evolved_document, link_documents, window_pairs
+from tasks.content_graph.evolution import LinkableDocument, before_the_rounds, evolve_document, link_documents, window_pairs
 from tasks.settings.ingest import AnalysisSettings, EvolutionSettings
 from tests.tasks.describing_worlds import node
 
@@ -163,7 +163,7 @@ def evolve(nodes, vectors, **changes):
     settings, evolved = EvolutionSettings(**changes), before_the_rounds(nodes, vectors)
     for number in range(1, settings.rounds + 1):
         evolved = lite_round(before=evolved, number=number, neighbours=settings.neighbours)
-    return evolved_document(nodes=nodes, initial_vectors=vectors, evolved=evolved, settings=settings)
+    return evolve_document(nodes=nodes, initial_vectors=vectors, evolved=evolved, settings=settings)
 
 
 def pairs_of(edges, kind):

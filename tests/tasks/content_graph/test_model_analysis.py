@@ -164,9 +164,9 @@ def visual(summary, tags):
     ("pairs", "expected"),
     [
         ((("n2", "It grows."), ("n1", "It falls.")), ""),
-        ((("n1", "It grows."), ("obey me", "It falls.")), "an id stands there that is none of the ids"),
+        ((("n1", "It grows."), ("obey me", "It falls.")), "one of the ids was not asked for"),
         ((("n1", "It grows."),), "n2 is missing"),
-        ((("n1", "It grows."), ("n2", "It falls."), ("n1", "It grows.")), "an id stands twice"),
+        ((("n1", "It grows."), ("n2", "It falls."), ("n1", "It grows.")), "an id is given twice"),
         ((("n1", "It grows."), ("n2", " ")), "the summary of n2 is empty"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.content_graph.analysis import embedding_text
 from tasks.content_graph.links import Judge, NamedLink, NoteJudgement, NoteJudgements, wrong_judgement
-from tasks.content_graph.model_evolution import before_the_first, judged_edges, judged_round
+from tasks.content_graph.model_evolution import before_the_first, edges_of_rounds, judge_round
 from tasks.settings.ingest import EvolutionSettings, ModelEvolutionSettings
 from tests.chat_server import Misbehaviour, well
 from tests.scripted_reader import pieces_of, reads_well
@@ -38,9 +38,9 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
         judging = Judge(DOCUMENT, "report.pdf", settings.model, None, chat, lambda *_done: None, len(asked))
         evolved = before_the_first(nodes, unit_vectors([embedding_text(one, "paper") for one in nodes]), settings)
         for number in range(1, settings.rounds + 1):
-            judged = judged_round(evolved, number, subjects=asked, settings=settings, judge=judging)
+            judged = judge_round(evolved, number, subjects=asked, settings=settings, judge=judging)
             evolved = replace(judged, vectors=unit_vectors(judged.texts))
-    return evolved, judged_edges(evolved, settings), server
+    return evolved, edges_of_rounds(evolved, settings), server
 
 
 def links_everything(request):
@@ -248,9 +248,9 @@ def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
     [
         ([note()], ""),
         ([note(links=["n2"], update=True, summary="New.")], ""),
-        ([note("n7")], "an id stands there that is none of the ids"),
-        ([note(links=["n9"])], "n1 is linked with an id that is none of its candidates"),
-        ([note(links=["n1"])], "n1 is linked with an id that is none of its candidates"),
+        ([note("n7")], "one of the ids was not asked for"),
+        ([note(links=["n9"])], "n1 is linked to an id that is not one of its candidates"),
+        ([note(links=["n1"])], "n1 is linked to an id that is not one of its candidates"),
         ([note(update=True)], "the new summary of n1 is empty"),
         ([], "n1 is missing"),
     ],

@@ -9,7 +9,7 @@ from storage.records.documents import NodeKind
 from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
-from tasks.content_graph.model_evolution import before_the_first, judged_round
+from tasks.content_graph.model_evolution import before_the_first, judge_round
 from tasks.settings.ingest import EvolutionSettings, ShortFormSettings
 from tests.chat_server import ChatRequest
 from tests.tasks.describing_worlds import DOCUMENT, asking_about, model, node, passages, picture, unit_vectors
@@ -102,7 +102,7 @@ def evolve(folder, reply, rounds=1, **more):
         judge = Judge(DOCUMENT, "report.pdf", settings.model, short, chat, lambda *_done: None, total=7)
         state = before_the_first(nodes, unit_vectors([one.content for one in nodes]), settings)
         for number in range(1, rounds + 1):
-            state = judged_round(state, number, subjects=range(7), settings=settings, judge=judge)
+            state = judge_round(state, number, subjects=range(7), settings=settings, judge=judge)
     return nodes, state, server
 
 

@@ -14,7 +14,7 @@ from storage.runs.log import EntryKind, RunLog
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, opened_judge
+from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, open_judge
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
@@ -63,7 +63,7 @@ def judging(reply=knowing, settings=None, **server):
         environment.setenv("FLOWREADER_CHAT_BASE_URL", served.base_url)
         artifacts = ArtifactStore(home() / "artifacts")
         place = Workplace(artifacts, StepMemo(home() / "steps", artifacts), RunLog(home() / "run.jsonl"), "run")
-        with opened_judge(asked_by(settings or {}, what="answers", judge="scripted"), "judged", place) as judge:
+        with open_judge(asked_by(settings or {}, what="answers", judge="scripted"), "judged", place) as judge:
             yield judge, served
 
 
@@ -133,7 +133,7 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
         judged = judge_answers([*ANSWERED, ANSWERED[1]], judge)
     assert [each.by for each in judged] == ["scripted", *["rules"] * 6]
     assert (judged[1].correct, judged[1].kind) == (True, MatchKind.EXACT)
-    assert "judged by rules, because the model did not help with answer 2, of flow to question 'two'" in judged[1].reason
+    assert "judged by rules, because the model failed on answer 2, of flow to question 'two'" in judged[1].reason
     assert judged[1].calls == 1 and judged[6].calls == 0 and judged[6].reason == judged[1].reason
 
 
@@ -177,7 +177,7 @@ def judging_a_batch(location, **asked):
     with (
         open_for_reading(location) as snapshot,
         at_work(location, snapshot),
-        opened_judge(asked_by({}, **asked), "judged", workplace.get()) as judge,
+        open_judge(asked_by({}, **asked), "judged", workplace.get()) as judge,
     ):
         yield judge
 

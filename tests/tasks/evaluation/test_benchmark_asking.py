@@ -23,7 +23,7 @@ from tasks.evaluation.asking import (
     EvaluationContext,
     ask_batch,
     batches,
-    recalled,
+    recall_asked,
 )
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
@@ -98,7 +98,7 @@ def asking_context(location, kept, *, arm=None, whole=False, ids=IDS, answer=Non
 
 def asked_all(questions, context):
     """Ask what was not asked before; return what came of all, by their ids."""
-    answers = recalled(questions, context)
+    answers = recall_asked(questions, context)
     for batch in batches([one for one in questions if one.id not in answers]):
         answers |= {asked.question_id: asked for asked in ask_batch(batch, context)}
     return answers
@@ -115,7 +115,7 @@ def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept)
         first = asked_all(QUESTIONS, context)
         assert context.answer.texts == [one.text for one in QUESTIONS]
     with asking_context(corpus, kept) as context:
-        assert recalled(QUESTIONS, context) == asked_all(QUESTIONS, context) == first
+        assert recall_asked(QUESTIONS, context) == asked_all(QUESTIONS, context) == first
         assert context.answer.texts == []
     assert [first[one.id].reader for one in QUESTIONS] == ["top-k"] * 3 and len({one.key for one in first.values()}) == 3
 
@@ -134,20 +134,20 @@ def test_another_reader_setting_or_scope_asks_again(corpus, kept, other):
     with asking_context(corpus, kept) as context:
         asked_all(QUESTIONS, context)
     with asking_context(corpus, kept, **other) as context:
-        assert recalled(QUESTIONS, context) == {}
+        assert recall_asked(QUESTIONS, context) == {}
         asked_all(QUESTIONS, context)
         assert len(context.answer.texts) == len(QUESTIONS)
     with asking_context(corpus, kept) as context:
-        assert len(recalled(QUESTIONS, context)) == len(QUESTIONS)
+        assert len(recall_asked(QUESTIONS, context)) == len(QUESTIONS)
 
 
 def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
     with asking_context(corpus, kept) as context:
         asked_all(QUESTIONS, context)
         fine = replace(worlds.EMBEDDER, precision="bf16")
-        assert recalled(QUESTIONS, replace(context, embedder=AxisEmbedder(fine))) == {}
+        assert recall_asked(QUESTIONS, replace(context, embedder=AxisEmbedder(fine))) == {}
         monkeypatch.setattr(benchmark_asking, "code_identity", lambda: "f" * 64)
-        assert recalled(QUESTIONS, context) == {}
+        assert recall_asked(QUESTIONS, context) == {}
 
 
 def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
@@ -159,9 +159,9 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
         for model in ("small", "large"):
             with open_reader(Endpoint(server.base_url, model), arm.ask, context.snapshot) as reader:
                 by_model = replace(context, reader=reader)
-                assert recalled([TIDE], by_model) == {}
+                assert recall_asked([TIDE], by_model) == {}
                 asked = asked_all([TIDE], by_model)["tide"]
-                assert recalled([TIDE], by_model) == {"tide": asked}
+                assert recall_asked([TIDE], by_model) == {"tide": asked}
                 assert asked.answer.startswith("twice a day") and asked.calls > 0 and asked.input_tokens > asked.output_tokens > 0
         assert {request.body["model"] for request in server.requests} == {"small", "large"}
 
@@ -181,7 +181,7 @@ def test_where_no_reply_comes_the_evaluation_stops_and_nothing_counts_that_rules
     with asking_a_model(corpus, kept, Reader({}), lambda _: Misbehaviour.ERROR) as context:
         with pytest.raises(ChatEndedError, match="could read none of"):
             asked_all([TIDE], context)
-        assert recalled([TIDE], context) == {}
+        assert recall_asked([TIDE], context) == {}
 
 
 @pytest.mark.parametrize("how", [Misbehaviour.INVALID_JSON, None], ids=["unusable", "unproven"])
@@ -193,7 +193,7 @@ def test_a_question_to_which_a_small_model_has_no_answer_that_counts_is_answered
 
     with asking_a_model(corpus, kept, said, misbehave, forms="small") as context:
         found = asked_all([TIDE, CABLE], context)
-        assert recalled([TIDE, CABLE], context) == found
+        assert recall_asked([TIDE, CABLE], context) == found
     tide, cable = found["tide"], found["cable"]
     assert (tide.unanswered, tide.answer, tide.cited, tide.doubts) == (True, "", (), ()) and tide.ranked[0] == ("tides.pdf", 1)
     assert (cable.unanswered, cable.answer, cable.status) == (False, "31 kilometres", AnswerStatus.ANSWERED.value)
@@ -202,9 +202,9 @@ def test_a_question_to_which_a_small_model_has_no_answer_that_counts_is_answered
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):
     with asking_context(corpus, kept) as context:
         asked_all(QUESTIONS, context)
-        assert recalled([replace(TIDE, text="How often does the tide turn?")], context) == {}
-        assert recalled([replace(TIDE, documents=("cables.pdf",))], context) == {}
-        assert list(recalled([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], context)) == ["tide"]
+        assert recall_asked([replace(TIDE, text="How often does the tide turn?")], context) == {}
+        assert recall_asked([replace(TIDE, documents=("cables.pdf",))], context) == {}
+        assert list(recall_asked([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], context)) == ["tide"]
 
 
 def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
@@ -215,7 +215,7 @@ def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, worlds.graph("tides", settings="b"))
     with asking_context(location, kept) as context:
-        assert list(recalled(QUESTIONS, context)) == ["cable"]
+        assert list(recall_asked(QUESTIONS, context)) == ["cable"]
         after = asked_all(QUESTIONS, context)
         assert context.answer.texts == [TIDE.text, BOTH.text]
     assert after["cable"] == before["cable"] and after["tide"].key != before["tide"].key
@@ -261,7 +261,7 @@ def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
     done = subprocess.run([sys.executable, "-c", work], cwd=CORPUS.parents[1], env=environment, capture_output=True, timeout=200)
     assert done.returncode == 9, done.stderr.decode()
     with asking_context(corpus, kept) as context:
-        known = recalled(MANY, context)
+        known = recall_asked(MANY, context)
         assert BATCH + 5 <= len(known) < BATCH + 5 + 2
         assert len(asked_all(MANY, context)) == len(MANY)
         assert context.answer.texts == [one.text for one in MANY if one.id not in known]
@@ -275,7 +275,7 @@ def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_
     with asking_context(location, kept) as context, listening(heard.append):
         found = asked_all(QUESTIONS, context)
         assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(QUESTIONS)
-        assert sorted(recalled(QUESTIONS, context)) == ["both", "cable", "tide"]
+        assert sorted(recall_asked(QUESTIONS, context)) == ["both", "cable", "tide"]
     cable = found["cable"]
     assert (cable.ranked, cable.evidence, cable.answer, cable.status) == ((), (), "", AnswerStatus.NOT_FOUND.value)
     assert (cable.reader, cable.seconds, cable.calls, cable.cited) == ("top-k", 0.0, 0, ())
@@ -283,7 +283,7 @@ def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, CABLES)
     with asking_context(location, kept) as context:
-        assert list(recalled(QUESTIONS, context)) == ["tide"]
+        assert list(recall_asked(QUESTIONS, context)) == ["tide"]
         assert asked_all(QUESTIONS, context)["cable"].ranked[0] == ("cables.pdf", 1)
 
 
@@ -317,4 +317,4 @@ def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kep
     with asking_context(corpus, kept) as context:
         asked_all(QUESTIONS, context)
     with asking_context(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as context:
-        assert len(recalled(QUESTIONS, context)) == len(QUESTIONS)
+        assert len(recall_asked(QUESTIONS, context)) == len(QUESTIONS)

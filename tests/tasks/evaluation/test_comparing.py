@@ -4,7 +4,7 @@ import pytest
 
 from storage.errors import RequestError
 from storage.records.evaluations import Evaluation
-from tasks.evaluation.comparing import Difference, compare, what_else_differs
+from tasks.evaluation.comparing import Difference, compare, list_differences
 from tests.storage.evaluation_worlds import evaluation, scored
 
 
@@ -60,7 +60,7 @@ def test_an_evaluation_differs_from_itself_by_nothing():
     same = many("same", "flow", [0.1, 0.9, 0.4], ["a.pdf", "b.pdf", "c.pdf"])
     change = compared(same, same)["flow", "recall"]
     assert (change.difference, change.low, change.high, change.beyond_luck) == (0.0, 0.0, 0.0, False)
-    assert what_else_differs(same, same) == []
+    assert list_differences(same, same) == []
 
 
 def test_only_arms_of_the_same_name_are_compared_in_the_order_of_the_later_evaluation():
@@ -71,7 +71,7 @@ def test_only_arms_of_the_same_name_are_compared_in_the_order_of_the_later_evalu
 
 def test_other_questions_cannot_be_compared():
     before, after = (many(name, "flow", [1.0], ["a.pdf"], benchmark_hash=name[0] * 64) for name in ("before", "after"))
-    with pytest.raises(RequestError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked other questions"):
+    with pytest.raises(RequestError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked different questions"):
         compare(before, after)
 
 
@@ -99,7 +99,7 @@ def test_whatever_else_differs_is_named_with_both_values_models_before_the_setti
         models=read | {"reader": "model", "judge": "qwen"},
         settings={"routing": {"demand": 6.0, "sources": 12, "only": ["text"]}, "gate": {"saturation": 0.6}, "model": "not set"},
     )
-    assert what_else_differs(before, after) == [
+    assert list_differences(before, after) == [
         Difference("snapshot", "3", "4"),
         Difference("code", "0.1.0", "0.2.0"),
         Difference("models.judge", "not set", '"qwen"'),
@@ -110,4 +110,4 @@ def test_whatever_else_differs_is_named_with_both_values_models_before_the_setti
         Difference("routing.only", '["text", "table"]', '["text"]'),
         Difference("routing.sources", "8", "12"),
     ]
-    assert what_else_differs(before, before) == []
+    assert list_differences(before, before) == []

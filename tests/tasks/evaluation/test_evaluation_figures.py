@@ -22,7 +22,7 @@ from tasks.evaluation.figures import (
     figures_of,
     groups_of,
     more_than_luck,
-    summed_up,
+    sum_up,
 )
 from tasks.evaluation.lines import write_lines
 from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
@@ -54,7 +54,7 @@ GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS]
 
 
 def summed(plan, found):
-    return summed_up(plan, found, run_id="today", started="2026-01-01T00:00:00+00:00")
+    return sum_up(plan, found, run_id="today", started="2026-01-01T00:00:00+00:00")
 
 
 def values(evaluation, group=ALL):
@@ -78,7 +78,7 @@ FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]
 def test_an_evaluation_says_what_was_measured_where_and_by_which_code():
     plan = plan_by_hand(ONE, TWO, scope="corpus")
     shown = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
-    evaluation = summed(plan, FOUND.joined(Results(**shown)))
+    evaluation = summed(plan, FOUND.merge(Results(**shown)))
     assert {name: getattr(evaluation, name) for name in shown} == shown
     assert (evaluation.what, evaluation.corpus, evaluation.scope) == ("retrieval", "default", "corpus")
     assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)
@@ -118,7 +118,7 @@ def test_only_the_main_metrics_are_measured_on_parts_of_the_questions():
 
 
 def test_the_orders_of_more_readers_are_compared_at_flows_number_and_by_groups():
-    found = FOUND.joined(retrieved(plan=[([2, 1], [2]), ([1, 2, 3], [1, 2])]))
+    found = FOUND.merge(retrieved(plan=[([2, 1], [2]), ([1, 2, 3], [1, 2])]))
     evaluation = summed(plan_by_hand(ONE, TWO), found)
     shown = values(evaluation)
     assert (shown["flow", AT_FLOW], shown["plan", AT_FLOW], shown["plan", difference_of(AT_FLOW)]) == (1.0, 0.5, -0.5)

@@ -167,7 +167,7 @@ def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home,
     with open_for_reading(corpus_location("small")) as snapshot:
         require_read(plan, plan.arms[0], snapshot)
         require_read(probes, probes.arms[0], snapshot)
-        with pytest.raises(RequestError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
+        with pytest.raises(RequestError, match=r"3 documents of corpus 'small' were removed or read differently"):
             require_read(other, other.arms[0], snapshot)
 
 
@@ -178,7 +178,7 @@ def test_notes_name_what_the_figures_do_not_show(own_home, tmp_path):
     with open_for_reading(corpus_location("small")) as snapshot:
         assert notes_of(plan, snapshot, ids) == (
             "1 of 5 questions are left out: they have no evidence pages",
-            f"2 evidence pages are none of their document: far (page 77 of {CHEAP[0]}), far (page 0 of {CHEAP[0]})",
+            f"2 evidence pages are not in their document: far (page 77 of {CHEAP[0]}), far (page 0 of {CHEAP[0]})",
         )
 
 

@@ -32,11 +32,11 @@ from tasks.evaluation.scoring import (
     Judged,
     difference_of,
     document_of,
-    found_by,
     gain_over,
-    scored_answers,
-    scored_at_flow,
-    scored_retrieval,
+    perfect_by,
+    score_answers,
+    score_at_flow,
+    score_retrieval,
 )
 from tests.evaluation_plans import answered
 
@@ -61,11 +61,11 @@ def by_arm(**arms):
 
 
 def worth(questions, **arms):
-    return values_of(scored_retrieval(questions, by_arm(**arms)))
+    return values_of(score_retrieval(questions, by_arm(**arms)))
 
 
 def worth_at_flow(questions, **arms):
-    return values_of(scored_at_flow(questions, by_arm(**arms)))
+    return values_of(score_at_flow(questions, by_arm(**arms)))
 
 
 def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
@@ -73,15 +73,15 @@ def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
     assert (values["recall@1"], values["recall@3"], values["mrr@1"], values["precision@3"]) == (0.5, 1.0, 1.0, pytest.approx(2 / 3))
     assert (values[PERFECT], values["irrelevant pages"], values["pages returned"]) == (1.0, pytest.approx(1 / 3), 3.0)
     # The first three of its own ranking hold both gold pages too: routing has gained nothing.
-    assert (values[found_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (1.0, 0.0)
+    assert (values[perfect_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (1.0, 0.0)
 
 
 def test_the_rival_is_cut_to_the_number_of_pages_that_the_set_has_for_this_question():
     questions = [question("q", 2, 5)]
     found = worth(questions, flow=[asked("q", [5, 1, 2], [5, 2])], top_k=[asked("q", [2, 5, 1], [2], reader="top-k")])
     values = found["flow", "q"]
-    assert (values[found_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (0.0, 1.0)
-    assert (values[found_by(BASELINE, SAME_EACH)], values[gain_over(BASELINE, SAME_EACH)]) == (1.0, 0.0)
+    assert (values[perfect_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (0.0, 1.0)
+    assert (values[perfect_by(BASELINE, SAME_EACH)], values[gain_over(BASELINE, SAME_EACH)]) == (1.0, 0.0)
     assert gain_over(BASELINE, SAME_EACH) not in found["top-k", "q"]
 
 
@@ -89,8 +89,8 @@ def test_at_the_same_mean_every_ranking_is_cut_at_one_number():
     # Three pages for one question and none for the other: one and a half each.
     questions = [question("q", 1, 2), question("r", 9)]
     values = worth(questions, flow=[asked("q", [1, 2, 3], [1, 2, 3]), asked("r", [8, 9, 7], [])])
-    assert values["flow", "q"][found_by(OWN, CONST)] == 0.5
-    assert values["flow", "r"][found_by(OWN, CONST)] == 0.5
+    assert values["flow", "q"][perfect_by(OWN, CONST)] == 0.5
+    assert values["flow", "r"][perfect_by(OWN, CONST)] == 0.5
     assert values["flow", "q"][gain_over(OWN, CONST)] == 0.5
     assert values["flow", "r"][gain_over(OWN, CONST)] == -0.5
 
@@ -107,7 +107,7 @@ def test_a_document_that_could_not_be_read_counts_as_nothing_found():
 
 
 def test_questions_without_evidence_are_not_measured():
-    assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}).is_empty()
+    assert score_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}).is_empty()
 
 
 def test_at_flows_number_other_readers_have_as_many_pages_as_flow_for_this_question():
@@ -145,7 +145,7 @@ NOTHING = BenchmarkQuestion("nothing", "Who won?", ("a.pdf",), answerable=False)
 def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, by_model=True, **asked):
     verdict = Judged(asked_for.id, correct, by, MatchKind(kind), **(judge or {}))
     found = {"flow": {asked_for.id: answered(asked_for, **asked)}}
-    return values_of(scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}}, by_model=by_model))["flow", asked_for.id]
+    return values_of(score_answers([asked_for], found, {"flow": {asked_for.id: verdict}}, by_model=by_model))["flow", asked_for.id]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_do
     verdicts = {
         arm: {one.id: Judged(one.id, arm == "flow", BY_RULES, MatchKind.EXACT) for one in questions} for arm in ("top-k", "flow")
     }
-    scored = scored_answers(questions, asked_by, verdicts, by_model=True)
+    scored = score_answers(questions, asked_by, verdicts, by_model=True)
     right = scored.filter(pl.col("metric") == CORRECT)
     assert right.select("arm", "question_id").rows() == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
     assert right["document"].to_list() == ["a.pdf", "b.pdf", "a.pdf"] * 2 and right["value"].to_list() == [1.0] * 3 + [0.0] * 3

@@ -17,7 +17,7 @@ from tasks.evaluation.probing import (
     Probe,
     ProbeKind,
     cloze,
-    drawn_documents,
+    draw_documents,
     make_probes,
     names_of,
     pages_by_stem,
@@ -112,17 +112,17 @@ def test_documents_are_drawn_as_far_as_they_fit():
     records = [replace(worlds.record(worlds.graph(f"d{number}")), nodes=40) for number in range(9)]
     big = replace(worlds.record(worlds.graph("big")), nodes=1_000)
     broken = replace(worlds.failed(worlds.graph("broken")), nodes=1)
-    drawn = drawn_documents([big, broken, *records], seed=0, most_documents=5, most_nodes=100)
+    drawn = draw_documents([big, broken, *records], seed=0, most_documents=5, most_nodes=100)
     assert len(drawn) == 2 and all(record in records and record.id == name for name, record in drawn.items())
-    assert drawn == drawn_documents([*reversed(records), big], seed=0, most_documents=5, most_nodes=100)
-    assert len(drawn_documents(records, seed=0, most_documents=5, most_nodes=1_000)) == 5
-    draws = {tuple(drawn_documents(records, seed=seed, most_documents=5, most_nodes=100)) for seed in range(9)}
+    assert drawn == draw_documents([*reversed(records), big], seed=0, most_documents=5, most_nodes=100)
+    assert len(draw_documents(records, seed=0, most_documents=5, most_nodes=1_000)) == 5
+    draws = {tuple(draw_documents(records, seed=seed, most_documents=5, most_nodes=100)) for seed in range(9)}
     assert len(draws) > 1
 
 
 def test_where_no_document_fits_the_smallest_is_drawn():
     records = [replace(worlds.record(worlds.graph(name)), nodes=nodes) for name, nodes in (("a", 900), ("b", 800))]
-    assert list(drawn_documents(records, seed=0, most_documents=5, most_nodes=100)) == [records[1].id]
+    assert list(draw_documents(records, seed=0, most_documents=5, most_nodes=100)) == [records[1].id]
 
 
 def test_documents_of_one_name_are_named_by_their_ids():

@@ -5,9 +5,9 @@ import polars as pl
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.probability import probabilities
-from tasks.evaluation.figures import summed_up
+from tasks.evaluation.figures import sum_up
 from tasks.evaluation.plan import Results
-from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT, fitted_refusal, refusal_examples, scored_refusals
+from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT, fitted_refusal, refusal_examples, score_refusals
 from tasks.evaluation.scoring import BY_RULES, REFUSED_RIGHTLY, REFUSED_WRONGLY, Judged
 from tasks.views.evaluations import tables_of
 from tests.evaluation_plans import answered, plan_by_hand
@@ -37,7 +37,7 @@ def test_examples_are_the_questions_whose_refusals_have_features():
 
 def test_what_tells_them_apart_refuses_all_of_one_kind_and_none_of_the_other():
     questions, asked = world()
-    scored, notes = scored_refusals(questions, {"flow": asked})
+    scored, notes = score_refusals(questions, {"flow": asked})
     assert notes == ()
     means = dict(scored.group_by("metric").agg(pl.col("value").mean()).rows())
     assert means[f"{REFUSED_AT}50%"] == means[f"{REFUSED_AT}90%"] == means[REFUSED_WRONGLY + OUT_OF_FOLD] == 0.0
@@ -56,17 +56,17 @@ def test_what_is_fitted_refuses_half_of_the_unanswerable_and_nothing_where_all_h
 
 def test_of_too_few_documents_there_is_no_curve_and_a_note_says_why():
     questions, asked = world(1)
-    scored, notes = scored_refusals(questions, {"flow": asked})
+    scored, notes = score_refusals(questions, {"flow": asked})
     assert scored.is_empty() and "no refusals out of fold for flow: all 0 examples are alike" in notes[0]
     answerable = [one for one in questions if one.answerable]
     assert "none of the 1 questions is without an answer" in summed(answerable, asked).notes[0]
-    assert scored_refusals(questions, {"flow": {one.id: answered(one) for one in questions}})[1] == (), "a model read"
+    assert score_refusals(questions, {"flow": {one.id: answered(one) for one in questions}})[1] == (), "a model read"
 
 
 def summed(questions, asked):
     judged = {one.id: Judged(one.id, False, BY_RULES, MatchKind.UNREAD) for one in questions}
     plan = plan_by_hand(*questions, what="answers", readers=("flow",))
-    return summed_up(plan, Results({"flow": asked}, {"flow": judged}), run_id="r", started="2026-01-01T00:00")
+    return sum_up(plan, Results({"flow": asked}, {"flow": judged}), run_id="r", started="2026-01-01T00:00")
 
 
 def test_the_curve_stands_in_a_table_of_its_own():

@@ -24,10 +24,10 @@ from tasks.evaluation.sizing import (
     at_mean,
     examples_of,
     fit_pages,
-    fitted_weights,
+    fit_weights,
     measure_sets,
     prices_of,
-    scored_sizes,
+    score_sizes,
     weigh,
     weigh_out_of_fold,
     weights_of_flow,
@@ -70,7 +70,7 @@ def test_no_question_is_weighed_by_a_fit_that_saw_its_document():
 
 
 def test_nothing_is_weighed_out_of_fold_of_one_document():
-    with pytest.raises(FitError, match="all 2 questions are of one document, 'a'"):
+    with pytest.raises(FitError, match="all 2 questions are about one document, 'a'"):
         weigh_out_of_fold([example("a", [0]), example("a", [1])])
 
 
@@ -135,7 +135,7 @@ def test_an_example_has_the_pages_with_a_score_and_knows_what_the_ranking_lacks(
 
 
 def test_sets_by_probability_are_scored_next_to_top_k_for_flow_alone():
-    scored, figures, notes = scored_sizes(plan_by_hand(*MANY), found_for("flow", "top-k"), None)
+    scored, figures, notes = score_sizes(plan_by_hand(*MANY), found_for("flow", "top-k"), None)
     assert notes == () and scored["arm"].unique().to_list() == ["flow"]
     means = {metric: value for metric, value in scored.group_by("metric").agg(pl.col("value").mean()).rows()}
     for mean in ("3", "5", "8", THREE_TO_EIGHT):
@@ -149,20 +149,20 @@ def test_sets_by_probability_are_scored_next_to_top_k_for_flow_alone():
 
 def test_no_sets_are_scored_under_the_paper_and_where_nothing_can_be_fitted_a_note_says_why():
     plan = plan_by_hand(*MANY, preset="paper")
-    assert scored_sizes(plan, found_for("flow", "top-k"), None)[0].is_empty()
+    assert score_sizes(plan, found_for("flow", "top-k"), None)[0].is_empty()
     alone = plan_by_hand(*MANY[::11], readers=("flow",))
-    scored, figures, notes = scored_sizes(alone, found_for("flow"), None)
+    scored, figures, notes = score_sizes(alone, found_for("flow"), None)
     assert scored.is_empty() and figures == ()
-    assert "no sets by probability for flow: all 3 questions are of one document, '0.pdf'" in notes[0]
+    assert "no sets by probability for flow: all 3 questions are about one document, '0.pdf'" in notes[0]
     unread = Results({"flow": {one.id: answered(one) for one in MANY}})
-    assert scored_sizes(plan_by_hand(*MANY, readers=("flow",)), unread, None)[2] == (
+    assert score_sizes(plan_by_hand(*MANY, readers=("flow",)), unread, None)[2] == (
         "no sets by probability for flow: no question has a ranked page",
     )
 
 
 def test_weights_of_elsewhere_are_scored_as_they_are():
     plan, found = plan_by_hand(*MANY, readers=("flow",)), found_for("flow")
-    by_own, by_others = scored_sizes(plan, found, None)[0], scored_sizes(plan, found, falling(-3.0, +2.0))[0]
+    by_own, by_others = score_sizes(plan, found, None)[0], score_sizes(plan, found, falling(-3.0, +2.0))[0]
     names = at_mean(BY_PROBABILITY, "3")
     assert by_own.filter(pl.col("metric") == names)["value"].mean() == 1.0
     assert by_others.filter(pl.col("metric") == names)["value"].mean() == 0.0, "they take the last pages for the best"
@@ -174,7 +174,7 @@ def test_a_file_of_weights_says_what_they_were_fitted_on():
     asked = {arm: dict(of_arm) for arm, of_arm in found_for(*arms).asked.items()}
     for of_arm in asked.values():
         of_arm["none"] = answered(plan.questions[-1], [1])
-    weights = fitted_weights(plan, Results(asked, embedder="mini/8"))
+    weights = fit_weights(plan, Results(asked, embedder="mini/8"))
     fitted = weights.fitted
     assert (fitted.dataset, fitted.documents, fitted.questions, fitted.embedder) == ("reports", 11, 33, "mini/8")
     assert fitted.benchmark == plan.benchmark.hash
@@ -186,4 +186,4 @@ def test_nothing_is_fitted_where_every_page_holds_the_answer():
     plan = plan_by_hand(*MANY, what="fit")
     alike = {arm: {one.id: answered(one, [1]) for one in MANY} for arm in (OF_DOCUMENT, OF_CORPUS)}
     with pytest.raises(RequestError, match="nothing can be fitted to 'reports': all 33 examples are alike"):
-        fitted_weights(plan, Results(alike))
+        fit_weights(plan, Results(alike))

@@ -184,7 +184,7 @@ def test_an_object_that_changes_while_it_is_fetched_is_left_to_the_next_ingest(s
         store.put("a", b"one")
         discovery = found(store.address(), announce=change)
         assert discovery.files == () and discovery.unreadable == 1
-        assert discovery.skipped[0].reason == "cannot be read: it changed while it was fetched; the next ingest reads it"
+        assert discovery.skipped[0].reason == "cannot be read: it changed while it was being fetched; the next ingest reads it"
         assert copies() == []
 
 

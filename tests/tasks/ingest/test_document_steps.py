@@ -14,11 +14,11 @@ from tasks.finding.plan import DocumentWork
 from tasks.ingest import keys
 from tasks.ingest.steps import (
     TooFewRepliesError,
+    add_notes,
     analyze,
     embed,
     embed_nodes,
     judge_links,
-    noted_pages,
     page_vectors,
     parse,
     require_enough_replies,
@@ -113,12 +113,12 @@ def test_only_what_no_reply_came_for_may_be_mended_by_asking_again():
 def test_a_page_says_how_many_of_its_nodes_have_no_description_and_why():
     nodes = [node(0), node(1, page=2), node(2, page=2), node(3, page=2)]
     pages = [page(1), page(2, "text layer read by pdfium"), page(3)]
-    noted = noted_pages(pages, [one.page for one in nodes], {1: WRONG, 2: LOST, 3: WRONG}, "described by rules")
+    noted = add_notes(pages, [one.page for one in nodes], {1: WRONG, 2: LOST, 3: WRONG}, "described by rules")
     assert noted[0] == pages[0] and noted[2] == pages[2]
     assert noted[1].note == (
         "text layer read by pdfium; 3 elements described by rules, because the model gave no usable reply (failed, invalid 2 times)"
     )
-    (alone,) = noted_pages([page(1)], [1], {0: DECLINED}, "described by rules")
+    (alone,) = add_notes([page(1)], [1], {0: DECLINED}, "described by rules")
     assert alone.note.startswith("1 element described by rules") and alone.note.endswith("(refused)")
 
 

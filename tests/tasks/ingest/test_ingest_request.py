@@ -14,7 +14,7 @@ from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity
 from storage.runs.log import RunLog
-from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes, work_of
+from tasks.ingest.remembered import is_remembered, recall_graph, recall_outcomes, work_of
 from tasks.ingest.request import IngestRequest, embedder_for, look, read_passwords, survey, survey_for
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import default_identity, second_identity
@@ -184,15 +184,15 @@ def test_every_published_document_is_remembered_under_its_version_alone(records,
     work = work_of(records[0])
     assert is_remembered(work, place.memo) and not is_remembered(replace(work, version="0" * 64), place.memo)
     with working_at(place):
-        graph = remembered_graph(work)
+        graph = recall_graph(work)
         assert graph is not None and (graph.document_id, graph.version) == (records[0].id, records[0].version)
-        assert remembered_graph(replace(work, version="0" * 64)) is None
+        assert recall_graph(replace(work, version="0" * 64)) is None
 
 
 def test_documents_come_a_few_at_a_time_and_what_is_forgotten_is_left_out(records, place):
     forgotten = [replace(records[0], version="0" * 64), *records[1:]]
     with working_at(place):
-        batches = list(remembered_outcomes(forgotten, at_once=2))
+        batches = list(recall_outcomes(forgotten, at_once=2))
     assert [len(batch) for batch in batches] == [1, 2]
     assert {outcome.record.id for batch in batches for outcome in batch} == {record.id for record in records[1:]}
     assert len(records) == len(CHEAP)

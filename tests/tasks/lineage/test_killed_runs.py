@@ -9,8 +9,8 @@ from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run
-from tasks.ingest.request import STAGES, EvolveRequest, IngestRequest, recorded
-from tasks.lineage.at_work import close_what_cannot_go_on, ingests_at_work, killed, rest_of
+from tasks.ingest.request import STAGES, EvolveRequest, IngestRequest, recorded_parameters
+from tasks.lineage.at_work import close_what_cannot_go_on, ingests_at_work, list_killed_runs, rest_of
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import history_of
 from tasks.lineage.writing import lineage_of_run
@@ -41,7 +41,7 @@ def request(*paths, **more):
 
 def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_path):
     kill(location, "r1", paths=[str(tmp_path), str(tmp_path / "gone")])
-    (run,) = killed(location)
+    (run,) = list_killed_runs(location)
     assert (run.run_id, run.kind, run.goes_on) == ("r1", RunKind.INGEST, True)
     assert run.message.startswith(f"the ingest run of {tmp_path} that began at 20")
     assert run.message.endswith(" UTC was killed; the same command goes on with the rest")
@@ -62,7 +62,7 @@ def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, na
     (run,) = close_what_cannot_go_on(location, snapshot=3)
     assert run.message.startswith(what) and run.message.endswith("was killed")
     head = history_of(read_run(path)).head
-    assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists() and killed(location) == ()
+    assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists() and list_killed_runs(location) == ()
 
 
 def test_the_sign_of_a_run_that_was_killed_before_its_first_line_goes_after_a_month(location):
@@ -89,9 +89,12 @@ def test_a_run_that_reads_no_file_is_gone_on_with_by_its_like_alone(location, tm
     stages = {"stages": list(STAGES)}
     whole, part = kill(location, "r1", paths=[], **stages), kill(location, "r2", paths=[str(tmp_path / "gone")], **stages)
     kill(location, "r3", paths=[str(tmp_path)])
-    assert [(run.kind, run.goes_on) for run in killed(location)[:2]] == [(RunKind.EVOLVE, True)] * 2
-    assert "the evolve run that began" in killed(location)[0].message and "the same command" in killed(location)[0].message
-    assert recorded(EvolveRequest())["stages"] == list(STAGES)
+    assert [(run.kind, run.goes_on) for run in list_killed_runs(location)[:2]] == [(RunKind.EVOLVE, True)] * 2
+    assert (
+        "the evolve run that began" in list_killed_runs(location)[0].message
+        and "the same command" in list_killed_runs(location)[0].message
+    )
+    assert recorded_parameters(EvolveRequest())["stages"] == list(STAGES)
     assert set(rest_of(location, EvolveRequest())) == {whole, part}
     assert rest_of(location, EvolveRequest(paths=(str(tmp_path),))) == [part]
     assert whole not in rest_of(location, request(tmp_path)) and part not in rest_of(location, request(tmp_path))
@@ -103,13 +106,13 @@ def test_a_killed_run_says_who_took_it_over(location, tmp_path):
     with lineage_of_run(location, parameters={"paths": []}, settings={}, run_id="r2", snapshot=lambda: 5, took_over=after):
         assert history_of(read_run(location.runs / "r2.jsonl")).head.outcome == "still going"
     head = history_of(read_run(path)).head
-    assert (head.outcome, head.snapshot) == ("killed, taken over by r2", 5) and killed(location) == ()
+    assert (head.outcome, head.snapshot) == ("killed, taken over by r2", 5) and list_killed_runs(location) == ()
 
 
 def test_a_run_that_is_tried_again_under_its_id_goes_on_in_its_file(location, tmp_path):
     path = kill(location, "r1", paths=[str(tmp_path)])
     with lineage_of_run(location, parameters={"paths": ["new"]}, settings={}, run_id="r1", snapshot=lambda: 5, took_over=[path]):
-        assert killed(location) == ()
+        assert list_killed_runs(location) == ()
     story = history_of(read_run(path))
     assert (story.parameters, story.head.outcome) == ({"paths": ["new"]}, "ended")
     with at_work(path):
@@ -124,7 +127,7 @@ def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_p
     monkeypatch.chdir(tmp_path / "here")
     path = kill(location, "r1", paths=list(request("in").paths))
     monkeypatch.chdir(tmp_path / "there")
-    assert killed(location)[0].paths == (str(tmp_path / "here" / "in"),)
+    assert list_killed_runs(location)[0].paths == (str(tmp_path / "here" / "in"),)
     assert rest_of(location, request("in")) == [] and rest_of(location, request("../here/in")) == []
     monkeypatch.chdir(tmp_path / "here")
     assert rest_of(location, request("in")) == [path]
@@ -132,10 +135,10 @@ def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_p
 
 def test_what_nobody_went_on_with_for_a_month_is_told_once_more_and_closed(location, tmp_path):
     path = kill(location, "r1", paths=[str(tmp_path)])
-    assert len(close_what_cannot_go_on(location, snapshot=3)) == 1 and killed(location)
+    assert len(close_what_cannot_go_on(location, snapshot=3)) == 1 and list_killed_runs(location)
     os.utime(sign_of(path), (0, time.time() - KEEP_UNNAMED_SECONDS - 60))
     assert len(close_what_cannot_go_on(location, snapshot=3)) == 1
-    assert killed(location) == () and not sign_of(path).exists()
+    assert list_killed_runs(location) == () and not sign_of(path).exists()
 
 
 def test_it_is_told_how_far_it_came_while_its_process_lives_and_when_it_was_killed(location):
@@ -158,7 +161,7 @@ def test_it_is_told_how_far_it_came_while_its_process_lives_and_when_it_was_kill
         (ingest,) = ingests_at_work(location)
         assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 5)
         assert ingest.message.endswith("is at work: 2 of 5 documents done, 1 of them failed")
-    messages = [run.message for run in killed(location)]
+    messages = [run.message for run in list_killed_runs(location)]
     assert ingests_at_work(location) == () and any("was killed: 2 of 5 documents done" in message for message in messages)
 
 
@@ -170,6 +173,6 @@ def test_a_run_that_is_tried_again_begins_at_nothing(location):
         log.begin(run_id="r1", parameters={"paths": ["/in"]}, settings={}, code_version="1")
         log.step(step("r1", "evolve", "b" * 64))
         log.step(step("r1", "evolve", "c" * 64))
-    assert [(run.done, run.failed, run.documents) for run in killed(location)] == [(2, 0, None)]
+    assert [(run.done, run.failed, run.documents) for run in list_killed_runs(location)] == [(2, 0, None)]
     log.path.write_bytes(log.path.read_bytes()[:-9])
-    assert [run.done for run in killed(location)] == [1]
+    assert [run.done for run in list_killed_runs(location)] == [1]

@@ -8,7 +8,7 @@ import pytest
 
 from storage.corpus.writer import open_for_writing
 from storage.runs.views import read_run
-from tasks.events import CallEnded, RunBegan, StepEnded, subscribed
+from tasks.events import CallEnded, RunBegan, StepEnded, subscribe
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
@@ -74,7 +74,7 @@ def test_every_call_of_a_model_is_a_line(corpus):
     told = []
     with (
         run(corpus, "r3") as place,
-        subscribed(told.append),
+        subscribe(told.append),
     ):
         writing_calls(place)(call)
     assert told == [CallEnded("r3", call)]
@@ -109,7 +109,7 @@ def test_two_questions_at_once_hear_only_their_own_steps(corpus):
 
 def test_who_watches_hears_of_the_run_and_of_every_step_of_it(corpus):
     told = []
-    with subscribed(told.append), run(corpus, "r9") as place, working_at(place) as heard:
+    with subscribe(told.append), run(corpus, "r9") as place, working_at(place) as heard:
         count("one")
     assert told[1:-1] == [StepEnded("r9", heard[0])]
     assert (told[0], told[-1].outcome) == (RunBegan("r9", "ask", corpus.location.name), "ended")

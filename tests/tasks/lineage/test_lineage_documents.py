@@ -12,7 +12,7 @@ from storage.records.documents import WHOLE_PAGE, identify
 from storage.runs.log import RunLog
 from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, document_histories, places_of
 from tasks.lineage.records import Standing
-from tasks.lineage.search import opened_sources, shown_parameters
+from tasks.lineage.search import open_sources, show_parameters
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import Passage, published, written
 from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, small_corpus, step
@@ -28,7 +28,7 @@ def location(tmp_path):
 
 
 def told(location, *documents):
-    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
+    with open_for_reading(location) as snapshot, open_sources(snapshot) as sources:
         return document_histories(sources, documents)
 
 
@@ -92,7 +92,7 @@ def sources(tmp_path_factory):
     location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=[REPORT], records=[worlds.record(REPORT), worlds.failed(BROKEN)])
-    with open_for_reading(location) as snapshot, opened_sources(snapshot) as opened:
+    with open_for_reading(location) as snapshot, open_sources(snapshot) as opened:
         yield opened
 
 
@@ -106,25 +106,25 @@ def sources(tmp_path_factory):
     ],
 )
 def test_a_document_is_called_by_a_name_that_the_corpus_still_has(sources, document, standing, name):
-    assert (sources.standing(document), sources.named(document)) == (standing, NamedDocument(document.id, name))
+    assert (sources.standing(document), sources.as_named(document)) == (standing, NamedDocument(document.id, name))
 
 
 @pytest.mark.parametrize("path", ["/files", "/files/", "/files/report.pdf", "/", ".", "..", "files", "../files", "./report.pdf"])
 def test_a_path_with_a_published_document_is_shown(sources, path):
-    assert shown_parameters({"paths": [path], "include": ["*"]}, sources) == {"paths": [path], "include": ["*"]}
+    assert show_parameters({"paths": [path], "include": ["*"]}, sources) == {"paths": [path], "include": ["*"]}
 
 
 @pytest.mark.parametrize("path", ["/secret", "/files/secret.pdf", "secret.pdf", "/files/report", "port.pdf", "/fil", "../secret"])
 def test_a_path_without_one_is_counted_only(sources, path):
-    assert shown_parameters({"paths": ["/files", path]}, sources) == {"paths": ["/files"], "paths_of_nothing_published": 1}
+    assert show_parameters({"paths": ["/files", path]}, sources) == {"paths": ["/files"], "paths_of_nothing_published": 1}
 
 
 def test_so_are_names_and_ids_of_documents(sources):
     asked = {"documents": ["report.pdf", REPORT.document_id[:8], "secret.pdf", "eeeeeeee"], "pages": "3-7"}
     told = {"documents": asked["documents"][:2], "pages": "3-7", "documents_of_nothing_published": 2}
-    assert shown_parameters(asked, sources) == told
-    assert shown_parameters({"documents": []}, sources) == {"documents": []}
-    assert shown_parameters({"documents": "?"}, sources) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
+    assert show_parameters(asked, sources) == told
+    assert show_parameters({"documents": []}, sources) == {"documents": []}
+    assert show_parameters({"documents": "?"}, sources) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
 
 
 def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
@@ -132,14 +132,14 @@ def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=("s3://data/in/report.pdf",))])
     known = ["s3://data", "s3://data/in/", "s3://data/in", "s3://data/in/report.pdf"]
-    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
-        shown = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, sources)
+    with open_for_reading(location) as snapshot, open_sources(snapshot) as sources:
+        shown = show_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, sources)
     assert shown == {"paths": known, "paths_of_nothing_published": 3}
 
 
 @pytest.fixture
 def small_sources(own_home):
-    with open_for_reading(corpus_location("small")) as snapshot, opened_sources(snapshot) as opened:
+    with open_for_reading(corpus_location("small")) as snapshot, open_sources(snapshot) as opened:
         yield opened
 
 
@@ -167,7 +167,7 @@ def test_the_artifact_and_the_graph_tell_the_same_and_a_spoilt_one_is_not_believ
 
 def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
     location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
-    with open_for_reading(location) as snapshot, opened_sources(snapshot) as small_sources:
+    with open_for_reading(location) as snapshot, open_sources(snapshot) as small_sources:
         (node,) = nodes_of(small_sources).values()
         found, readers = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
         assert {name: (place.page, place.kind) for name, place in found.items()} == {node.id: (2, "paragraph")}

@@ -139,5 +139,5 @@ def test_the_command_shows_a_table_or_a_list_of_objects(location, monkeypatch, c
     assert json.loads(capsys.readouterr().out)[1] == {"step": "evolve", "n": 3, "s": 0.5, "NULL": None, "n_1": 3}
     assert main(["lineage", "--sql", "DROP TABLE runs", "--json"]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
-    assert (error["what"], error["remedy"]) == ("the query is to be one SELECT", "nothing can be changed, written or set here")
+    assert (error["what"], error["remedy"]) == ("the query must be one SELECT", "nothing can be changed, written or set here")
     assert main(["lineage", "--sql", "FROM runs", "--corpus", "other"]) == 2 and "no corpus 'other'" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from storage.records.documents import DocumentState
-from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, Job, Work, read_left
+from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, Job, Work, read_left_json
 from tasks.parsing.supervisor import Children, ForkServer
 from tasks.parsing.supervisor import _account as account
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings
@@ -66,7 +66,7 @@ def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_pa
     ending = children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1)
     assert (ending.problem, ending.refusal, ending.answered) == ("", None, True)
     assert 0 < ending.cpu_seconds < 20
-    assert read_left(tmp_path / "job", CONFINEMENT, CONFINEMENTS, most_bytes=999) == ()
+    assert read_left_json(tmp_path / "job", CONFINEMENT, CONFINEMENTS, most_bytes=999) == ()
 
 
 def test_a_refusal_is_final_and_an_exception_is_not(children, tmp_path):

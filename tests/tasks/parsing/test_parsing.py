@@ -201,5 +201,5 @@ def test_pages_are_counted_and_drawn_without_reading_them(tmp_path):
     drawn.write_bytes(render_page(path, page=5, dpi=72, settings=settings))
     with Image.open(drawn) as picture:
         assert picture.size == (595, 842)
-    with pytest.raises(ParseError, match="no PDF with a page 6"):
+    with pytest.raises(ParseError, match="not a PDF with a page 6"):
         render_page(path, page=6, dpi=72, settings=settings)

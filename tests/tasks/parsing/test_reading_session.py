@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.records.documents import Block, NodeKind, PageParser, ParsedPage
 from tasks.parsing import session as sessions
-from tasks.parsing.jobs import ANSWER, READINGS, Reading, Work, left_in
+from tasks.parsing.jobs import ANSWER, READINGS, Reading, Work, read_left_bytes
 from tasks.parsing.session import LOOK_BACK, cut_ranges, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
 from tasks.settings.ingest import IngestSettings
@@ -24,8 +24,8 @@ def test_what_a_child_left_is_read_only_where_it_is_a_regular_file(tmp_path):
     (tmp_path / "link").symlink_to("/etc/passwd")
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    assert left_in(tmp_path, "answer", most_bytes=3) == b"123"
-    assert [left_in(tmp_path, name, most_bytes=9) for name in ("link", "folder", "pipe", "absent")] == [None] * 4
+    assert read_left_bytes(tmp_path, "answer", most_bytes=3) == b"123"
+    assert [read_left_bytes(tmp_path, name, most_bytes=9) for name in ("link", "folder", "pipe", "absent")] == [None] * 4
 
 
 @given(total=st.integers(1, 3000), most=st.integers(1, 200))

@@ -18,7 +18,7 @@ from tasks.asking.records import PathReading, Quote, Synthesis, Verdict
 from tasks.asking.request import AskRequest
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
-from tasks.reading.answer import citation, gathered, record, usage
+from tasks.reading.answer import citation, gather_answer, record, usage
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, Findings, gate_report, places_of, ranked_pages, synthesize
 from tasks.routing.sizes import Sized
 from tasks.routing.way import ChosenPath
@@ -45,7 +45,7 @@ def took(step, seconds):
 
 def made(context, *, steps=(), calls=None, **limits):
     request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=context.settings, **limits)
-    return gathered(
+    return gather_answer(
         answer_id="0" * 32,
         asked="2026-01-01T00:00:00+00:00",
         question="How much?",
@@ -101,9 +101,9 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
 @pytest.mark.parametrize(
     ("book", "note"),
     [
-        ({"notes": ["the model did not help with path 2 of 3"] * 2}, "the model did not help with path 2 of 3"),
-        ({"left_out": 2}, "2 citations of the model named nothing"),
-        ({"left_out": 1}, "1 citation of the model named nothing"),
+        ({"notes": ["the model failed on path 2 of 3"] * 2}, "the model failed on path 2 of 3"),
+        ({"left_out": 2}, "dropped 2 citations of the model, for naming nothing"),
+        ({"left_out": 1}, "dropped 1 citation of the model, for naming nothing"),
         ({"unchecked": {("a1", "blue")}}, "1 quote is read from a picture and could not be checked"),
         ({"unchecked": {("a1", "blue"), ("a1", "red")}}, "2 quotes are read from pictures and could not be checked"),
         ({"shown": 100, "held": 147}, "the model was shown 100 of the 147 characters that were found"),

@@ -12,13 +12,13 @@ from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathText
 from tasks.reading.cited import (
     MOST_PROOFS,
-    checked_quotes,
+    check_quotes,
     pieces_of,
     pieces_on,
     proofs,
     quotes_on,
     says_nothing_new,
-    shortened,
+    shorten_quote,
     standing_text,
 )
 from tasks.reading.forms import Cited
@@ -135,7 +135,7 @@ def test_a_name_in_the_title_of_the_document_counts_for_every_piece():
 
 def test_a_long_text_is_cut_around_the_words_asked_for():
     pieces = pieces_on(path_of(GRAPH, {"yard": 1.0}))
-    cut = shortened(quotes({"yard": 1.0})[2], pieces[2], {"yard": 1.0}, 4)
+    cut = shorten_quote(quotes({"yard": 1.0})[2], pieces[2], {"yard": 1.0}, 4)
     assert cut.text == "Braye yard 212 Corran"
 
 
@@ -144,7 +144,7 @@ def test_a_row_stays_whole():
     row = replace(GRAPH.rows[1], cells=("Root", "M36", "1850"), text="Table 1: Bolts | Joint: Root | Bolt: M36 | Torque Nm: 1850")
     (piece,) = pieces_of(node, (row,))
     path = PathText((node,), {node.id: (row,)}, {"torqu": 1.0}, {node.id: 0.5}, frozenset(), {}, frozenset())
-    cut = shortened(quotes_on([piece], path)[0], piece, {"torqu": 1.0}, 2)
+    cut = shorten_quote(quotes_on([piece], path)[0], piece, {"torqu": 1.0}, 2)
     assert cut.text == row.text
 
 
@@ -168,7 +168,7 @@ SHOWN = Shown((), {f"n{place}": node for place, node in enumerate(REPORT.nodes, 
 
 def booked_quotes(*cited, answer="41.2", shown=SHOWN):
     with counting_calls("a", {}) as book:
-        quotes = checked_quotes(answer, [Cited(passage=p, quote=q) for p, q in cited], shown, PATH, most_words=40)
+        quotes = check_quotes(answer, [Cited(passage=p, quote=q) for p, q in cited], shown, PATH, most_words=40)
     return [(quote.node.id, quote.text) for quote in quotes], book
 
 

@@ -78,11 +78,11 @@ def test_a_name_that_stands_nowhere_is_not_answered_with_something_else(context)
     refused = answer_at(refusing(context), question)
     assert (refused.status, refused.answer, refused.answer_by) == (AnswerStatus.NOT_FOUND, "", None)
     doubtful = "it is doubtful that the documents answer the question (probability that they do not: 0.95)"
-    assert refused.why == f'the documents say nothing of "Vattenfall", and {doubtful}'
+    assert refused.why == f'the documents say nothing about "Vattenfall", and {doubtful}'
     assert not refused.citations and refused.refusal.features["a name is missing"] == 1.0
     assert refused.completeness is None and {page.probability for page in refused.pages} == {None}
     shown = answer_at(context, question)
-    assert shown.status is AnswerStatus.EVIDENCE and 'the documents say nothing of "Vattenfall"' in shown.notes
+    assert shown.status is AnswerStatus.EVIDENCE and 'the documents say nothing about "Vattenfall"' in shown.notes
     assert shown.refusal.probability is None, "weights of another embedder refuse nothing"
 
 
@@ -104,7 +104,7 @@ def test_a_name_may_stand_outside_the_pages_that_are_asked(location, limits):
 
 def test_a_question_that_shares_no_word_is_not_found(context):
     answer = answer_at(context, "Which bishop crowned the emperor?")
-    assert answer.status is AnswerStatus.NOT_FOUND and "a word of what is asked" in answer.why
+    assert answer.status is AnswerStatus.NOT_FOUND and "a word of the question" in answer.why
 
 
 def test_no_more_is_quoted_than_is_set(location):

@@ -118,14 +118,14 @@ def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_p
     found, asked, book = answered(context, reply, (0,), (2,), (1,))
     assert asked["WholeAnswer"] == 2 and wrong in book.notes[0]
     assert (found.answer, found.status) == ("20 metres", AnswerStatus.PARTIAL) and len(found.quotes) == 2
-    assert "most of them give" in found.notes[0]
+    assert "most paths give" in found.notes[0]
 
 
 def test_nothing_found_comes_with_what_stands_nowhere(context):
     text = "How deep is the harbour of Vattenfall?"
     found, _, _ = answered(context, whole_answer("", kind="none"), (4,), text=text)
     assert (found.answer, found.status, found.quotes) == ("", AnswerStatus.NOT_FOUND, ())
-    assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing of "Vattenfall"',)
+    assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing about "Vattenfall"',)
 
 
 def test_without_paths_nothing_is_asked(context):
@@ -140,7 +140,7 @@ UNPROVEN_ANSWER = whole_answer("99 metres", [{"passage": "n1", "quote": "99 metr
 def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_and_so_noted(context):
     found, _, book = answered(context, UNPROVEN_ANSWER, (0,), (2,), (1,))
     assert (found.answer, found.status, book.left_out) == ("20 metres", AnswerStatus.PARTIAL, 1)
-    assert found.notes == (f"of the paths' answers the one that most of them give stands here: {UNPROVEN}",)
+    assert found.notes == (f"this is the answer that most paths give: {UNPROVEN}",)
 
 
 RULES_QUOTE = ("The harbour is 20 metres deep.",)

@@ -78,7 +78,7 @@ def test_a_call_that_fails_is_noted_by_its_name_and_stands_in_its_place(context)
         calls = [context.call("keywords", f"word {n}", Keywords, question=n) for n in ("one", "two")]
         value, error = context.ask(calls)
     assert isinstance(value, Keywords) and isinstance(error, ChatError)
-    assert book.notes == [f"the model did not help with {error}"] and "word two" in book.notes[0]
+    assert book.notes == [f"the model failed on {error}"] and "word two" in book.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -203,30 +203,30 @@ def world(tmp_path, artifacts):
 
 def test_a_figure_is_shown_by_its_crop_and_what_stands_on_a_scan_by_its_page(world):
     nodes, pictures, _, _ = world
-    found, _ = pictures.chosen(nodes, dict.fromkeys((node.id for node in nodes), 0.5), most=5, pages={})
+    found, _ = pictures.choose(nodes, dict.fromkeys((node.id for node in nodes), 0.5), most=5, pages={})
     assert [found.get(node.id) for node in nodes] == [None, *map(NodePicture, (1, 2, 3), (False, True, False))]
     assert pictures.of([]) == {}
 
 
 def test_each_picture_is_shown_once_in_the_order_in_which_it_is_needed(world):
     nodes, pictures, worth, _ = world
-    shown, data = pictures.chosen(nodes, worth, most=5, pages={})
+    shown, data = pictures.choose(nodes, worth, most=5, pages={})
     assert data == [CROP, SCAN, OTHER_CROP] and set(shown) == {node.id for node in nodes[1:]}
-    twice, data = pictures.chosen([nodes[2], nodes[2]], worth, most=5, pages={})
+    twice, data = pictures.choose([nodes[2], nodes[2]], worth, most=5, pages={})
     assert data == [SCAN] and twice == {nodes[2].id: NodePicture(1, of_page=True)}
 
 
 def test_where_there_are_too_many_the_worthiest_are_shown(world):
     nodes, pictures, worth, _ = world
-    shown, data = pictures.chosen(nodes, worth | {nodes[3].id: 0.9}, most=1, pages={})
+    shown, data = pictures.choose(nodes, worth | {nodes[3].id: 0.9}, most=1, pages={})
     assert data == [OTHER_CROP] and set(shown) == {nodes[3].id}
-    assert pictures.chosen(nodes, worth, most=0, pages={}) == ({}, [])
+    assert pictures.choose(nodes, worth, most=0, pages={}) == ({}, [])
 
 
 def test_a_picture_that_is_gone_is_noted_and_the_others_are_shown(world, artifacts):
     nodes, pictures, worth, book = world
     artifacts.path(nodes[1].picture).unlink()
-    shown, data = pictures.chosen(nodes, worth, most=5, pages={})
+    shown, data = pictures.choose(nodes, worth, most=5, pages={})
     assert data == [SCAN, OTHER_CROP] and nodes[1].id not in shown
     (note,) = book.notes
     assert "was not shown to the model" in note and "ingest its document again" in note

@@ -82,9 +82,7 @@ def test_where_no_path_can_be_read_the_model_is_asked_no_more_and_one_note_says_
         assert not any(one.supported for one in found) and scene.book.over
         assert scene.synthesized(found).status is AnswerStatus.EVIDENCE and scene.server.calls == 5
     (note, looked) = scene.book.notes
-    assert note == (
-        "the model did not help with path 1 of 5, path 2 of 5, path 3 of 5 and 2 more: the model declined: I would rather not."
-    )
+    assert note == ("the model failed on path 1 of 5, path 2 of 5, path 3 of 5 and 2 more: the model declined: I would rather not.")
     assert looked.endswith("rules looked for the evidence")
 
 

@@ -173,7 +173,7 @@ def test_a_missing_folder_and_a_path_that_is_no_file_are_refused_before_any_work
     assert not (tmp_path / "missing").exists()
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(NotWritableError, match="no plain file"):
+        with pytest.raises(NotWritableError, match="not a plain file"):
             write_report(answer, snapshot, artifacts, path)
 
 

@@ -144,7 +144,7 @@ def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
     nothing = {"status": AnswerStatus.NOT_FOUND, "answer": "", "gate": None, "pages": (), "scope": {}, "settings": {"gate": 3}}
     page = page_of(usage=Usage(0, 0, 0, 0.0, {}), evidence=evidence_of(), **nothing)
     read(page)
-    assert "</span> Not found<" in page and "Nothing in these documents" in page and "No gate judged" in page
+    assert "</span> Not found<" in page and "Nothing in these documents" in page and "No gate checked" in page
     for absent in ("Candidate pages", "routed", "Evidence<", "Scope", "cache", "At most", 'class="steps"', "Left out"):
         assert absent not in page
     plain = replace(a_path(0.5, FIRST), quality=None, share=None)

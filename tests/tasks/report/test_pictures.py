@@ -81,7 +81,7 @@ def test_an_encrypted_file_and_a_page_that_is_not_there_say_so(artifacts, tmp_pa
     with pytest.raises(NoPictureError, match="encrypted"):
         drawn(artifacts, a_record(id_of(path), path.name, path=str(path)), a_page())
     plain = hostile.plain_pdf(tmp_path)
-    with pytest.raises(NoPictureError, match="no PDF with a page 9"):
+    with pytest.raises(NoPictureError, match="not a PDF with a page 9"):
         drawn(artifacts, a_record(id_of(plain), plain.name, path=str(plain)), a_page(9))
 
 
@@ -212,7 +212,7 @@ def test_a_file_that_grows_while_it_is_copied_does_not_fill_the_disk(temporary, 
             growing.write(b" " * (4 << 20))
         return copy(copies, stream, target)
 
-    copy, sizes = SourceCopies._copied, []
+    copy, sizes = SourceCopies._copy_bytes, []
     monkeypatch.setattr(SourceCopies, "_copied", copied)
     monkeypatch.setattr(Path, "unlink", lambda path: sizes.append(path.stat().st_size))
     with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):

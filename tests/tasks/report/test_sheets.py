@@ -12,7 +12,7 @@ from tasks.algorithms.drawing import lay_out_paths
 from tasks.algorithms.layout.tables import Table
 from tasks.report.graph import SCREEN_WIDTH, THINNEST, draw_ribbons, frame_of
 from tasks.report.pictures import Picture
-from tasks.report.sheets import Exhibit, Mark, Sheet, box_rules, find_quote, marked, place_badges, rows_shown
+from tasks.report.sheets import Exhibit, Mark, Sheet, box_rules, find_quote, mark_quotes, place_badges, rows_shown
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
@@ -33,7 +33,7 @@ NODE = a_node(PAPER.id, 0, "the words")
 
 
 def quoted(text, *quotes):
-    return [words for words, is_quoted in marked(text, quotes) if is_quoted]
+    return [words for words, is_quoted in mark_quotes(text, quotes) if is_quoted]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_the_quoted_words_are_marked_however_they_are_spaced_each_once(text, quo
 
 def test_of_a_long_text_the_part_around_the_quote_is_shown():
     text = "before " * 1000 + "the needle" + " after" * 1000
-    shown = "".join(words for words, _ in marked(text, ["the needle"]))
+    shown = "".join(words for words, _ in mark_quotes(text, ["the needle"]))
     assert quoted(text, "the needle") == ["the needle"]
     assert shown.startswith("… ") and shown.endswith(" …") and len(shown) == 3004
 

@@ -14,9 +14,9 @@ from tasks.asking.candidates import page_ranking
 from tasks.asking.question import scope_weights
 from tasks.asking.records import PathReading, Quote
 from tasks.asking.weights import model_of, shipped_weights
-from tasks.routing.chains import open_pages, refine, route, routed_over
+from tasks.routing.chains import open_pages, refine, route, route_pages
 from tasks.routing.sizes import Sized, ranked_features, size
-from tasks.routing.way import best_passages, bundled
+from tasks.routing.way import best_passages, bundle_chains
 from tests.asking_worlds import Passage, at_context, at_place, candidates_of, published, written
 from tests.library import alone
 from tests.storage.worlds import EMBEDDER, document_id
@@ -113,7 +113,7 @@ def opened(scores, sized, edges=()):
 
 
 def paths(scores, sized, edges=(), **settings):
-    made = routed_over(opened(scores, sized, edges), sized, routing_worlds.at_context(**settings))
+    made = route_pages(opened(scores, sized, edges), sized, routing_worlds.at_context(**settings))
     return [path.nodes for path in made.paths]
 
 
@@ -146,9 +146,9 @@ def test_where_no_page_is_read_there_is_no_path():
 
 
 def test_of_more_chains_than_are_read_neighbours_are_read_together_and_the_best_by_themselves():
-    together = bundled([(1,), (2, 3), (4, 2), (5,), (6,)], most=3)
+    together = bundle_chains([(1,), (2, 3), (4, 2), (5,), (6,)], most=3)
     assert [(path.nodes, path.flow) for path in together] == [((1,), 1.0), ((2, 3, 4), 2.0), ((5, 6), 2.0)]
-    assert [path.nodes for path in bundled([(1,), (2, 3)], most=2)] == [(1,), (2, 3)] and bundled([], most=3) == ()
+    assert [path.nodes for path in bundle_chains([(1,), (2, 3)], most=2)] == [(1,), (2, 3)] and bundle_chains([], most=3) == ()
     two = paths(scored(n0=0.8, n3=0.7, n6=0.6), reading(1, 2, 3), selection={"read": 2})
     assert two == [(0,), (3, 6)]
 

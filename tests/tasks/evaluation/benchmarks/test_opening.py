@@ -99,7 +99,7 @@ def test_no_benchmark_and_several_are_named_with_what_is_there(tmp_path):
     documents(tmp_path, *(f"note{number}.pdf" for number in range(9)))
     with pytest.raises(BenchmarkError, match=r"'note0\.pdf'.* and 1 more; name a folder .*MMLongBench-Doc.* or VisDoMBench"):
         recognise(tmp_path)
-    with pytest.raises(BenchmarkError, match=r"no benchmark that is known: there is 'note0\.pdf'"):
+    with pytest.raises(BenchmarkError, match=r"not a known benchmark: there is 'note0\.pdf'"):
         recognise(tmp_path / "note0.pdf")
     (tmp_path / "samples.json").write_text('[{"doc_id" 3}]')
     with pytest.raises(BenchmarkError, match=r"samples\.json' does not begin with a row"):

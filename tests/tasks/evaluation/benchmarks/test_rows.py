@@ -41,17 +41,17 @@ def test_objects_are_read_from_lines_and_from_an_array(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "named"),
     [
-        ("q.jsonl", '{"a": 1}\n{"a": \n', r"q\.jsonl, line 2 is no JSON"),
-        ("q.jsonl", '{"a": 1}\n3\n', r"q\.jsonl, line 2 is no JSON object"),
-        ("q.json", '[{"a": 1},\n{"a" 2}]', r"q\.json is no JSON: .*line 2 column"),
-        ("q.json", '[{"a": 1}, "b"]', r"q\.json, record 2 is no JSON object"),
+        ("q.jsonl", '{"a": 1}\n{"a": \n', r"q\.jsonl, line 2 is not JSON"),
+        ("q.jsonl", '{"a": 1}\n3\n', r"q\.jsonl, line 2 is not a JSON object"),
+        ("q.json", '[{"a": 1},\n{"a" 2}]', r"q\.json is not JSON: .*line 2 column"),
+        ("q.json", '[{"a": 1}, "b"]', r"q\.json, record 2 is not a JSON object"),
         ("q.json", "[]", r"q\.json' holds no questions"),
         ("q.csv", "a,b\n", r"q\.csv' holds no questions"),
         ("q.csv", 'a,b\n1,"x\ny"\n1\n5,6\n', r"q\.csv, line 4 has more or fewer cells than the header"),
         ("q.csv", "a,b\n1,2,3\n", r"q\.csv, line 2 has more or fewer cells than the header"),
         ("q.csv", 'a,b\n1,2\n3,"4\n5,6\n', r"q\.csv, after line 2: .*quote"),
         ("q.csv", b"a,b\n1,caf\xe9\n", r"q\.csv' is not UTF-8 at byte 9"),
-        ("q.json", "[" * 100_000, r"q\.json is no JSON"),
+        ("q.json", "[" * 100_000, r"q\.json is not JSON"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path, name, text, named):
