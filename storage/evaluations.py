@@ -61,7 +61,7 @@ def list_evaluations(path: Path) -> list[Evaluation]:
 
 
 def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
-    """Return the evaluation, whole, whose id is this or begins with these 6 or more characters.
+    """Return the whole evaluation with this id, or with an id that begins with these 6 or more characters.
 
     Raise UnknownError, or AmbiguousError, naming all, and as `list_evaluations` does.
     """

@@ -86,7 +86,7 @@ def kept_steps(home: Path) -> StepMemo:
 
 
 def asked_steps(location: CorpusLocation, snapshot: int) -> StepMemo:
-    """Return the memory of what questions made of one snapshot, in a folder that goes with it."""
+    """Return the memo of questions to one snapshot, in a folder that is deleted with it."""
     folder = location.asked_of(snapshot)
     return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False), spare=True)
 

@@ -20,7 +20,7 @@ WITHOUT_CREDENTIALS = (
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """A bucket and, in it, an object or all whose names begin so; the key "" is the whole bucket."""
+    """A bucket, and the key of an object or of all objects below it; the key "" is the whole bucket."""
 
     bucket: str
     key: str

@@ -225,7 +225,7 @@ class ObjectPrefix:
                 raise failure("read", self.uri(name), "damaged", "it does not match its hash")
 
     def sizes(self, below: str) -> dict[str, int]:
-        """Return how many bytes each object has whose name begins so, which ends in a slash."""
+        """Return the size of each object below this name, which ends in a slash."""
         start = self.address.below("").key
         return {each.key.removeprefix(start): each.size_bytes for each in list_objects(self._s3, self.address.below(below))}
 

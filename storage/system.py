@@ -150,12 +150,12 @@ def bound_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return free memory to the system; after a batch was published most of what it took is free, but kept."""
+    """Return free memory to the system; after a batch is published the process still holds most of what the batch took."""
     getattr(ctypes.CDLL(None), "malloc_trim", lambda *_: 1)(0)
 
 
 def open_plain(path: str) -> BufferedReader:
-    """Open a file of which bytes are read; raise OSError for a link or a pipe that it became: neither is followed or waited for."""
+    """Open a regular file to read bytes; raise OSError, without following or waiting, where it has become a link or a pipe."""
     stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()

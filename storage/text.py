@@ -32,7 +32,7 @@ def one_line(text: str, keep: Collection[str] = "") -> str:
 
 
 def shortened(text: str, longest: int = NAME_LENGTH) -> str:
-    """Return a text of at most so many characters, as the name of a step has by default; a cut is marked."""
+    """Cut a text to at most `longest` characters, by default those of a step's name; a cut is marked."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -47,7 +47,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Return so many of the names, and how many more there are."""
+    """Return at most `most` of the names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 

@@ -101,7 +101,7 @@ workplace: ContextVar[Workplace] = ContextVar("workplace")
 
 @dataclass(slots=True)
 class Chain:
-    """Steps of which each waits for the one before, as Prefect's UI draws it: those of a document, or of a question.
+    """Steps that each wait for the one before, as Prefect's UI draws it: those of a document, or of a question.
 
     `last` are the task runs that the next step waits for; there are none outside a Prefect run.
     """
@@ -112,12 +112,12 @@ class Chain:
 chain: ContextVar[Chain] = ContextVar("chain")
 
 turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
-"""Awaited before each step of a question that may have to let others go before it."""
+"""Awaited before each step of a question that may have to let others go first."""
 
 
 @contextmanager
 def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
-    """Chain the steps inside the block, the first of them to these task runs; give the chain, whose end others may wait for."""
+    """Chain the steps inside the block, the first of them to these task runs; yield the chain, for others to wait for its end."""
     own = Chain(tuple(after))
     token = chain.set(own)
     try:
@@ -177,7 +177,7 @@ class Step(Generic[P, R]):
         return None
 
     def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
-        """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
+        """Return the names of the artifacts that the step made for this key, None where there are none or one is damaged."""
         return memo.lookup(key.remembered_for, self.name, self.identity(key))
 
     def remember(self, key: StepKey, result: R, memo: StepMemo) -> Mapping[str, str]:
@@ -193,7 +193,7 @@ class Step(Generic[P, R]):
         return identify(self.name, self.version, key.inputs)
 
     def _begun(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
-        """Return the line of lineage of what begins now."""
+        """Return the line of lineage for an attempt that begins now."""
         return StepRecord(
             run_id=place.run_id,
             step=self.name,

@@ -68,7 +68,7 @@ class Change:
 
     @property
     def replaced(self) -> frozenset[str]:
-        """Documents whose published graph goes: removed, read anew, or no longer readable."""
+        """Documents that lose their published graph: removed, read anew, or no longer readable."""
         unreadable = {record.id for record in self.records if record.state is not DocumentState.READY}
         return self.removed | {graph.document_id for graph in self.graphs} | unreadable
 

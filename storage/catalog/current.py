@@ -120,7 +120,7 @@ def pin(path: Path, held: ExitStack) -> str:
 
 
 def forget_asked(folder: Path, *, before: float = math.inf) -> None:
-    """Delete what is kept of questions below a folder, while others may be asking; or only what is older, in seconds of time()."""
+    """Delete what questions left below a folder, even while others ask; with `before`, in seconds of time(), only what is older."""
     for inner, _folders, names in os.walk(folder):
         for path in (Path(inner, name) for name in names):
             with suppress(FileNotFoundError):
@@ -131,7 +131,7 @@ def forget_asked(folder: Path, *, before: float = math.inf) -> None:
 
 
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
-    """Remove a snapshot that no reader pins, after what is kept of the questions to it; say whether it is gone."""
+    """Remove a snapshot that no reader pins, and first what questions to it left; say whether it is gone."""
     path = snapshot_path(location, number)
     with lock_file(path, os.O_RDONLY) as descriptor:
         if not taken(descriptor):

@@ -24,7 +24,7 @@ KEEP_SECONDS = 3600.0
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
 """What nothing names any more stays so long, for it cost money, or may be wanted again: replies of models about documents
-that no corpus has (an ingest whose budget was used up may go on after days), what deployed runs left, killed runs. What is removed
+that no corpus has (an ingest that ran out of budget may go on days later), what deployed runs left, killed runs. What is removed
 on purpose takes all of it along at once."""
 
 
@@ -49,7 +49,7 @@ def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     locations = corpora_in(own.folder.parent)
     with ExitStack() as locks:
         try:
-            # Who reads copies keeps them by a lock of their own.
+            # A process that reads copies protects them with a lock of its own.
             _forget_unnamed_copies(own.home, locations, before)
             for location in locations:
                 if location.folder != own.folder and not locks.enter_context(without_writers(location)):
@@ -112,7 +112,7 @@ def is_older(path: Path, moment: float) -> bool:
 
 
 def delete_files(paths: Iterable[Path]) -> tuple[tuple[str, ...], int]:
-    """Delete the files, but for those that go meanwhile; return the names of what was deleted, and how many bytes that was."""
+    """Delete the files that are still there; return the names of those deleted, and their size in bytes."""
     deleted: list[tuple[str, int]] = []
     for path in paths:
         with suppress(FileNotFoundError):

@@ -57,7 +57,7 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
     try:
         elsewhere, _artifacts = in_use([location for location in corpora_in(own.folder.parent) if location.folder != own.folder])
     except CatalogDamagedError:
-        # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
+        # What a damaged corpus has is unknown; a user who removes a document wants its words gone.
         elsewhere = set()
     for document in set(documents) - elsewhere:
         CallCache(calls_folder(own.home)).forget(document)
@@ -90,7 +90,7 @@ def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:
 
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
-    """Return every document whose words a kept answer holds; raise ExpectedError where a file cannot be read."""
+    """Return every document that is quoted by a kept answer; raise ExpectedError where a file cannot be read."""
     with opened_runs(location.runs) as runs:
         runs.require_readable()
     return {document for answer in read_answers(location, present=()) for document in speaking(answer)}

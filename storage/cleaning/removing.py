@@ -25,7 +25,7 @@ WAIT_SECONDS = 600.0
 LOCK_SECONDS = 5.0
 """For a corpus that is being written."""
 ASKED_AGAIN_SECONDS = 30 * 86_400
-"""What is kept of a question goes after so long, also where its snapshot stays."""
+"""What a question left is deleted after this time, even where its snapshot stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     They are waited for `patience` seconds, by default WAIT_SECONDS. Answers that quote it, or an earlier content of its file, lose
     those words at once, and again, for those that were being given, when the last reader is gone. What models replied about it, and
     to questions of this corpus, is forgotten with them, and so is what evaluations asked it. Our copy of what lies in an object
-    store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
+    store or was uploaded goes as well. With `now` a document may be named that was removed before and left something.
     Raises UnknownError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
@@ -135,7 +135,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
 
 
 def _asked_for(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
-    """Return the document with this file name or an id that begins so; with `now` also one of which a removal left something."""
+    """Return the document with this file name or beginning of its id; with `now` also a removed one that left something."""
     try:
         record = snapshot.find(asked, exact=True)
     except UnknownError:
@@ -187,7 +187,7 @@ class RemovedCorpus:
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
-    """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
+    """Delete a corpus, even a damaged or half removed one, the files that only it used, and models' replies about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows it. No command finds the corpus from the first
     moment on; readers that have it open are waited for. Its snapshots, which say what it held, stay until what models replied has

@@ -46,7 +46,7 @@ def without_readers(location: CorpusLocation, *, wait_seconds: float) -> Iterato
 
 
 def replaced_before(location: CorpusLocation, moment: float) -> list[int]:
-    """Return the snapshots whose successor was published before the moment (seconds since 1970)."""
+    """Return the snapshots that were replaced before this moment (seconds since 1970)."""
     numbers = snapshot_numbers(location)
     return [
         number for number, successor in itertools.pairwise(numbers) if snapshot_path(location, successor).stat().st_mtime <= moment

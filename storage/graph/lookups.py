@@ -80,7 +80,7 @@ def take_rows(graph: GraphStore, name: TableName, rows: RowIds, columns: Sequenc
 
 
 def every_row(graph: GraphStore, name: TableName, columns: Sequence[str]) -> pa.Table:
-    """Return the columns of all rows, ascending by row id; for so many a scan takes a fifth of the time."""
+    """Return the columns of all rows, ascending by row id; a scan takes a fifth of the time of lookups."""
     with damage_explained(name):
         found = graph.tables[name].search().select(list(columns)).with_row_id(True).to_arrow()
     return found.sort_by("_rowid")

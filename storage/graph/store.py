@@ -42,7 +42,7 @@ MANY_VALUES = {TableName.NODES: (Column.PAGE,), TableName.ROWS: (Column.NODE,)}
 NEAREST = "vector"
 """The column of `nodes` that questions search: the last round's."""
 NEAREST_FROM = 5_000
-"""Below so many nodes an exact search takes less than 8 ms.
+"""With fewer nodes an exact search takes less than 8 ms.
 
 The index is RabitQ: a tenth of HNSW_SQ's size, built in a fiftieth of its time. Of the nearest 128 among 100,000 it misses one in
 ten, of the nearest 20 none; a question weighs what it finds by the exact vectors.

@@ -108,9 +108,9 @@ def _filled(values: Values | None, positions: IntArray, lacking: Mask, read: Int
 
 
 KEPT_NODES = 20_000
-"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text. A graph of no more is kept whole."""
+"""Nodes with their columns in memory: 31 MB of vectors and about 10 MB for each text. A smaller graph is kept whole."""
 KEPT_RESULTS = 16
-"""What is remembered of scopes: masks of a byte a node, samples, small graphs."""
+"""Results remembered for scopes: masks of a byte a node, samples, small graphs."""
 
 Result = TypeVar("Result")
 Record = TypeVar("Record", Node, Passage)

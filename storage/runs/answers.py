@@ -28,7 +28,7 @@ def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[
 
 
 def newest_answers(location: CorpusLocation, most: int, *, present: Collection[str]) -> list[Answer]:
-    """Return so many of the newest answers, as `read_answers` would; it takes the same time however many there are.
+    """Return at most `most` of the newest answers, as `read_answers` would; it takes the same time however many there are.
 
     Ten times as many runs are looked through: one that gave an answer again holds none.
     """
@@ -37,9 +37,9 @@ def newest_answers(location: CorpusLocation, most: int, *, present: Collection[s
 
 
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
-    """Return the answer whose id begins with these 8 or more hexadecimal digits, as `read_answers` would.
+    """Return the answer with an id that begins with these 8 or more hexadecimal digits, as `read_answers` would.
 
-    Raise UnknownError where none is, AmbiguousError, naming them all, where several are.
+    Raise UnknownError where there is none, AmbiguousError, naming them all, where there are several.
     """
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
@@ -99,7 +99,7 @@ def removed_note(document: NamedDocument) -> str:
 
 
 def speaking(answer: Answer) -> list[NamedDocument]:
-    """Return the documents whose words the answer holds, in order: those it cites, and those that a path or a step was read from.
+    """Return the documents that the answer quotes, in order: those it cites, and those that a path or a step was read from.
 
     The words of an answer that is not proven may be of any document that was read.
     """

@@ -36,7 +36,7 @@ def at_work(run_file: Path) -> Iterator[None]:
     """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
     with full_disk_explained(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
-    # Not waited for longer than for one who looks: the holder is the same run, which a retry meets at its very end.
+    # A short wait, as for a process that only looks: the holder is the same run, met by its own retry just as it ends.
     with writing_alone(sign_of(run_file), wait=False):
         yield
 

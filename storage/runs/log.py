@@ -65,7 +65,7 @@ class RunLog:
         settings: Mapping[str, Any],
         code_version: str,
     ) -> None:
-        """Write what was asked, with which settings, of which code."""
+        """Write the parameters, the settings and the version of the code."""
         asked = {"parameters": dict(parameters), "settings": dict(settings)}
         self.append(EntryKind.RUN, {"run_id": run_id, **asked, "code_version": code_version})
 
@@ -115,7 +115,7 @@ class RunLog:
 
 
 def continued(path: Path) -> RunLog:
-    """Return the log of a run whose file may be there already: Prefect tries a run again under the same id."""
+    """Return the log of a run that may have a file already: Prefect tries a run again under the same id."""
     entries = map(read_entry, path.read_bytes().splitlines() if path.exists() else ())
     return RunLog(path, itertools.count(1 + max((entry["sequence"] for entry in entries if entry), default=-1)))
 

@@ -49,7 +49,7 @@ def _mark(key: str, body: bytes) -> bytes:
 
 
 def questions_owner(corpus: str) -> str:
-    """Return who owns the replies to a corpus's questions: they hold words of many documents, and go when one of these goes."""
+    """Return the owner of the replies to a corpus's questions: they quote many documents, and are deleted with any of these."""
     return identify("questions", corpus)
 
 
@@ -102,7 +102,7 @@ class CallCache:
 
 
 MOST_OWNERS = 64
-"""Files whose places are remembered; the one that was not looked at for longest is read anew when it is wanted again."""
+"""Files with their lines' places in memory; the one not used for longest is dropped, and read anew when it is wanted."""
 
 HEAD_BYTES = 129
 """Key and mark of a line: no other line begins with them."""

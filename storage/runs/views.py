@@ -106,7 +106,7 @@ class Runs:
 
 @contextmanager
 def opened_runs(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
-    """Open the runs of a folder for reading, one of them alone, or so many of those that asked, the last that were written.
+    """Open the runs of a folder for reading: all, one, or the `newest` questions that were written last.
 
     Where there is no folder there are no runs.
     """

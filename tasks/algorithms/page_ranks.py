@@ -29,7 +29,7 @@ def fuse_rankings(rankings: Sequence[Sequence[tuple[str, int]]]) -> dict[tuple[s
 
 
 def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
-    """Return the numbers of the `count` pages whose best node scores highest and above 0, the best first, equal ones by number."""
+    """Return the numbers of the `count` pages with the highest best node, above 0, the best first, equal ones by number."""
     best = best_of_pages(values=scores, pages=pages)
     order = np.argsort(-best, kind="stable")[:count]
     return np.asarray(order[best[order] > 0])

@@ -82,7 +82,7 @@ class ServerClient:
 
     @contextmanager
     def _client(self) -> Iterator[httpx.AsyncClient]:
-        """Lend the client that was used last, whose connection is the most likely to be open."""
+        """Lend the client that was used last: its connection is the most likely to be open."""
         if not self._idle:
             self._idle.append(_client_of(self._endpoint, self._settings.deadlines.connect_seconds))
             self._clients.append(self._idle[-1])
@@ -223,7 +223,7 @@ def _data(lines: bytes) -> list[str]:
 
 
 def _broken_reply(error: Exception) -> tuple[str, str]:
-    """Return what is wrong with a reply, and the part of it that shows it, whole: the key may stand in it."""
+    """Return what is wrong with a reply, and the whole part of it that shows this: it may hold the key."""
     if isinstance(error, BrokenStreamError):
         return str(error), error.reply
     return "an event that is no JSON", error.doc if isinstance(error, json.JSONDecodeError) else str(error)

@@ -11,7 +11,7 @@ from storage.errors import ExpectedError
 from tasks.models.chat.errors import ChatEndedError
 
 SERVED = "served"
-"""The precision in the identity of an embedder behind a server, whose own is not known."""
+"""The precision in the identity of an embedder behind a server, where the real one is unknown."""
 VISIBLE = re.compile(r"[!-~]*")
 
 
@@ -35,7 +35,7 @@ class Endpoint:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is known, without asking a server, how its model is called and that which rates."""
+        """Whether the names of its model and of its rater's are known without asking a server."""
         return bool(self.model) and (self.rater is None or self.rater.is_named)
 
     @property
@@ -74,7 +74,7 @@ def with_rater(chat: Endpoint) -> Endpoint:
 
 
 def of_rater(words: str) -> str:
-    """Return what is said of a chat server as it is said of the one that rates pages: by its own variables."""
+    """Turn a message about the chat server into one about the server that rates pages, with its own variables."""
     return words.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
 
 

@@ -152,7 +152,7 @@ def of_file(path: Path) -> Endpoint:
 
 @contextmanager
 def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
-    """Run the model of a file for all who ask with this home, for the time of the block.
+    """Run the model of a file for every process that uses this home, until the block ends.
 
     Raise LocalModelError where another one does that already, or where it does not come up.
     """
@@ -180,7 +180,7 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
 
 
 def running_model() -> Endpoint | None:
-    """Return the model that stays for this home, None where none does: who announced it holds the lock as long as it lives."""
+    """Return the model that runs for this home, or None: the process that announced it holds the lock as long as it lives."""
     try:
         with _announcement().open("rb") as file:
             if taken(file.fileno(), LOCK_SH):

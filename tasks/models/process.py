@@ -157,7 +157,7 @@ def speak(load: Callable[[], Callable[[Any], bytes]]) -> None:
 
 def _end_with_parent() -> None:
     """End this process soon after its parent, even in the middle of a request, and where that was killed before this one asked."""
-    parent = int(os.environ.get(PARENT, os.getppid()))  # whoever runs it by hand names none
+    parent = int(os.environ.get(PARENT, os.getppid()))  # a person who starts it by hand names none
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_SECONDS)
     os._exit(1)

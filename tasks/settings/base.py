@@ -35,7 +35,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class MethodError(ValueError):
-    """A value for what is no setting but a part of the method."""
+    """A value for a part of the method, which is no setting."""
 
 
 def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -48,7 +48,7 @@ def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldI
 
 
 def turned(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the method as a user's settings, nested mappings, turn them; not validated yet.
+    """Return the values of the method with a user's settings, nested mappings, put in; not validated yet.
 
     Raise MethodError where they would change the method itself.
     """

@@ -107,7 +107,7 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
         path.unlink()
 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
-    with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
+    with pytest.raises(CorpusBusyError, match="was removed while this waited for it"):
         lock_of(place)
 
 

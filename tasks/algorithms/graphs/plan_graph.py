@@ -19,7 +19,7 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """A sub-question, and the ids of the steps whose answers it needs."""
+    """A sub-question, and the ids of the steps that it needs answers from."""
 
     id: str
     question: str

@@ -127,7 +127,7 @@ def section_heights(nodes: NodeHeights, *, sections: int, best_nodes: int) -> Fl
 
 
 def best_section_pages(mapped: DocumentMap, place: int, *, nodes: NodeHeights, count: int) -> tuple[int, ...]:
-    """Return the `count` pages of a section whose best node is highest and above 0, the best first, equal ones by number.
+    """Return the `count` pages of a section that have the highest best node, above 0, the best first, equal ones by number.
 
     A page counts whole, whatever section its best node stands in.
     """

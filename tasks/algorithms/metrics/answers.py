@@ -207,13 +207,13 @@ TOLERANCE = 0.01
 """Relative difference that does not count for measured values, as MMLongBench-Doc has it; counts are compared exactly."""
 
 DUMP = 10
-"""An answer of more than so many times the words of a list of items is a copy of the page, and no list of anything."""
+"""An answer with more than this many times the words of a list is a copy of the page, not a list."""
 
 NEAR = 2
 """Words between an answer and the "or" that joins it to another: "Paris, France or Berlin"."""
 
 TERSE = 3
-"""An answer of at most so many times the words of a list is one itself."""
+"""An answer with at most this many times the words of a list is a list itself."""
 
 
 class MatchKind(StrEnum):
@@ -250,7 +250,7 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
     if not answerable:
         return MatchKind.ABSTAINED if not found or abstains(predicted) else MatchKind.WRONG
     if not known:
-        raise ValueError("answers is empty, so nothing can be right; judge only questions whose answer is known")
+        raise ValueError("answers is empty, so nothing can be right; judge only questions with a known answer")
     statements = statements_of(predicted)
     kinds = [_kind(statements, answer, answer_format, known) for answer in known] if found and statements else []
     otherwise = MatchKind.ABSTAINED if not kinds or abstains(predicted) else MatchKind.WRONG

@@ -69,7 +69,7 @@ _NO_KIND = re.compile(r"\btables?\s+of\s+contents?\b|\bfigures\s+(?:for|from|of|
 
 
 def asked_elements(question: str) -> frozenset[NodeKind]:
-    """Return FIGURE where the question speaks of what is seen, TABLE where of rows and columns, and so on; most have none.
+    """Return FIGURE where the question speaks of pictures, TABLE where of rows and columns, and so on; most have none.
 
     A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
     """

@@ -1,4 +1,4 @@
-"""The sections that a question names by number or title, and those whose whole title it says."""
+"""The sections that a question names by number or title, and those with their whole title in it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -33,7 +33,7 @@ def numbered_sections(named: str, sections: Sequence[Section]) -> list[int]:
 
 
 def titled_sections(named: str, sections: Sequence[Section]) -> list[int]:
-    """Return the places of the sections with this title, in documents without any of those whose title contains its words.
+    """Return the places of the sections with this title, in documents without any, those with its words in the title.
 
     Numbers, function words, endings and order do not count; a title that contains the words is at most twice as long as they
     are. "The appendix" is all from its first title on.
@@ -91,7 +91,7 @@ _BARE_SCHEMES = frozenset({"arabic", "letter", "roman"})
 
 
 def named_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
-    """Return the places of the titles of two or more terms, all of which the question says, in whatever order.
+    """Return the places of the titles of two or more terms that are all in the question, in any order.
 
     The number that a title opens with, function words and endings do not count; empty titles are never named.
     """

@@ -54,10 +54,10 @@ _READ_RATIOS, _READ_LINES = _read("ratios"), _read("lines")
 
 
 def named_statements(question: str, *, ratio: float, item: float) -> dict[Statement, float]:
-    """Return the statements that show what a question names, with the larger weight of what names each.
+    """Return the statements that show what a question names, each with the largest weight of the words that name it.
 
-    `ratio` is the weight of what is computed from a statement, `item` that of a line of it, both at least 0. What says how to write
-    the answer names nothing.
+    `ratio` is the weight of a figure computed from a statement, `item` that of a line of it, both at least 0. Words on how to write
+    the answer name nothing.
     """
     asked = asked_part(question)
     stems, words = _framed(asked, folded=True), _framed(asked, folded=False)

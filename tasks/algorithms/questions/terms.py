@@ -23,7 +23,7 @@ _LONGEST_WORD = 100
 class QuestionTerms:
     """`stems` are what full text looks for, each once, in the order asked; `words` how the question writes each of them.
 
-    `anchors` are those stems that say of whom, what or when the question speaks: of names, abbreviations, years and numbers.
+    `anchors` are the stems of the question's subject: names, abbreviations, years and numbers.
     Evidence without one of them may speak of something else.
     """
 

@@ -115,7 +115,7 @@ class ChatModel:
         """Ask all together and return the values in the order of the calls, an error in the place of each that got none.
 
         Blocks this thread; calls that are in flight at the moment `until` of time.monotonic() are cut. Raises ChatEndedError where
-        the run cannot go on, StoppedError where the user ended it: both after the calls in flight have come back, whose replies are
+        the run cannot go on, StoppedError where the user ended it: both after the calls in flight have come back; their replies are
         in the cache then. Where the caller `goes_on` without the model, the end of the run stands in the place of each call, too.
         """
         keys = [call_key(call, model=self.name, settings=self._settings) for call in calls]

@@ -11,7 +11,7 @@ from tasks.models.chat.stream import Completion
 T = TypeVar("T", bound=BaseModel)
 
 COMPLAINTS = 3
-"""So many errors of a form are named; the rest is mostly of the same kind."""
+"""Errors of a form that are named; the rest are mostly of the same kind."""
 SHOWN_CHARACTERS = 200
 
 

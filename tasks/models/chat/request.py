@@ -52,7 +52,7 @@ def data_url(picture: bytes, *, pixels: int) -> str:
 
 
 def shown_size(width: int, height: int, *, pixels: int) -> tuple[int, int]:
-    """Return the largest size of the same shape with at most so many pixels, no side under 1."""
+    """Return the largest size of the same shape with at most `pixels` pixels, no side under 1."""
     scale = min(1.0, math.sqrt(pixels / (width * height)))
     return max(1, int(width * scale)), max(1, int(height * scale))
 
@@ -166,12 +166,12 @@ def request_of(
 
 
 def text_tokens(characters: int, messages: int, estimates: ChatEstimates) -> int:
-    """Return about how many tokens a text of so many characters has; rather too many."""
+    """Estimate the tokens of a text with this number of characters; rather too many."""
     return round(characters / estimates.characters_per_token) + messages * estimates.tokens_per_message
 
 
 def picture_tokens(pictures: int, settings: ModelSettings) -> int:
-    """Return how many tokens so many pictures have at most."""
+    """Return the most tokens that this number of pictures has."""
     return pictures * (settings.pictures.pixels // settings.pictures.pixels_per_token + 8)
 
 

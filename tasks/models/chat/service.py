@@ -46,7 +46,7 @@ STOP_POLL_SECONDS = 0.2
 
 @asynccontextmanager
 async def in_time(until: float | None) -> AsyncIterator[None]:
-    """Cut what is inside at that moment of time.monotonic() and raise NoMoreRepliesError, at once where it is past; None: never."""
+    """Cut the block off at this moment of time.monotonic() and raise NoMoreRepliesError, at once where it is past; None: never."""
     left = None if until is None else until - time.monotonic()
     late = NoMoreRepliesError("no reply came in the time that the question has; ask.seconds gives it more")
     if left is not None and left <= 0:
@@ -81,7 +81,7 @@ class ChatService:
     async def open(self, *, probe_seconds: float = PROBE_SECONDS) -> None:
         """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits.
 
-        A model that was never met is asked what it can do, for so many seconds at most.
+        An unknown model is probed for what it can do, for at most `probe_seconds`.
         """
         try:
             self.model = await self._listed_model()

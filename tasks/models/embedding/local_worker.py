@@ -19,9 +19,9 @@ from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.process import speak
 
 TOKENS_PER_GROUP = 768
-"""Texts of like length go through the layers together up to so many tokens; more only wait for memory."""
+"""Texts of like length go through the layers together up to this many tokens; more only wait for memory."""
 THREADS = min(4, os.cpu_count() or 1)
-"""So many groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
+"""Groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
 for another that a parser has pushed off its core."""
 
 

