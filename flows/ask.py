@@ -31,7 +31,7 @@ from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.base import changed
-from tasks.step import StepKey, Workplace, chained
+from tasks.step import StepKey, Workplace, chain_steps
 from tasks.views.answers import AnswerView, view_answer
 from tasks.watching.watching import watched_question
 
@@ -163,7 +163,7 @@ async def answer_one(
         writing_together(replace(place, remembers=keep is not None)) as own_place,
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds, deadline=deadline, require_model=request.require_model) as calls,
-        chained(),
+        chain_steps(),
     ):
         calls.notes.extend(context.reader.notes)
         question = await understand(answer_id, text, context)

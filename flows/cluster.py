@@ -27,7 +27,7 @@ from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import unopened_embedders
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tasks.step import Chain, Workplace, chain, chained
+from tasks.step import Chain, Workplace, chain, chain_steps
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -106,7 +106,7 @@ def read_apart(cluster_job: ClusterJob) -> Account:
     embedder, second = unopened_embedders(cluster_job.embedder, settings.models)
     tools = IngestTools(settings=settings, artifacts=place.artifacts, embedder=embedder, second=second)
     error = None
-    with working_at(place) as steps, chained() as own:
+    with working_at(place) as steps, chain_steps() as own:
         try:
             require_same_installation(cluster_job, settings)
             asks_model = settings.reading.analysis.asks_model

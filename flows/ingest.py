@@ -46,7 +46,7 @@ from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import UnopenedEmbedder, unopened_embedders
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
-from tasks.step import Workplace, chained
+from tasks.step import Workplace, chain_steps
 
 if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
@@ -162,10 +162,10 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
             aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
-                with chained(one for outcome in outcomes for one in outcome.task_runs) as batch:
+                with chain_steps(one for outcome in outcomes for one in outcome.task_runs) as batch:
                     await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
                 published += batch.last
-        with chained(published):
+        with chain_steps(published):
             await index.submit(corpus)
     except StoppedError:
         return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
@@ -190,7 +190,7 @@ def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 async def read_document(work: DocumentWork, *, tools: IngestTools, workers: Workers | None = None) -> DocumentOutcome:
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
-    with watched_document(work) as ended, chained() as steps:
+    with watched_document(work) as ended, chain_steps() as steps:
         try:
             graph, unfinished = remembered_graph(work), False
             if graph is None and workers is not None:

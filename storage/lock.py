@@ -63,7 +63,7 @@ def read_holder(path: Path) -> Holder | None:
 
 
 @contextmanager
-def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
+def hold_lock(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
     """Hold the lock of a corpus inside the block; raise CorpusBusyError where it is held for `wait_seconds` longer.
 
     The file stays: to unlink it would let two in at once.
@@ -90,7 +90,7 @@ def lock_file(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
         os.close(descriptor)
 
 
-def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
+def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
     """Take the lock of an open file; say whether it became free in time."""
     deadline = time.monotonic() + wait_seconds
     while True:
@@ -111,7 +111,7 @@ def wait_until_free(path: Path, *, wait_seconds: float) -> None:
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
     """Hold the exclusive lock of a corpus on return; raise CorpusBusyError where that takes longer."""
-    if not taken(descriptor, wait_seconds=wait_seconds):
+    if not try_lock(descriptor, wait_seconds=wait_seconds):
         raise busy(path.parent.name, read_holder(path))
 
 

@@ -81,11 +81,11 @@ class StepMemo:
         shutil.rmtree(self.of_document(document_id), ignore_errors=True)
 
 
-def kept_steps(home: Path) -> StepMemo:
+def home_memo(home: Path) -> StepMemo:
     return StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
 
 
-def asked_steps(location: CorpusLocation, snapshot: int) -> StepMemo:
+def question_memo(location: CorpusLocation, snapshot: int) -> StepMemo:
     """Return the memo of questions to one snapshot, in a folder that is deleted with it."""
     folder = location.asked_of(snapshot)
     return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False), spare=True)

@@ -62,7 +62,7 @@ def store_address(source: str) -> StoreAddress:
     return StoreAddress(bucket=bucket, key=key)
 
 
-def checked_source(source: str) -> str:
+def check_source(source: str) -> str:
     """Return the source, a path or an address, as it is; raise RequestError where it is an address that cannot be used."""
     if is_address(source):
         store_address(source)

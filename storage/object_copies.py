@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storage.locations import mirrors_folder
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 from storage.object_address import StoreAddress, is_address
 
 LOCK = "lock"
@@ -72,7 +72,7 @@ def copies_lock(home: Path, name: str = LOCK) -> Iterator[int]:
 
 
 @contextmanager
-def copies_unused(home: Path) -> Iterator[bool]:
+def exclude_readers(home: Path) -> Iterator[bool]:
     """Keep every reader of copies out while the block runs; yield False where one is reading."""
     with copies_lock(home) as descriptor:
-        yield taken(descriptor)
+        yield try_lock(descriptor)

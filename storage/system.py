@@ -92,7 +92,7 @@ def may_pass(error: BaseException) -> bool:
 
 
 @contextmanager
-def full_disk_explained(place: Path, needed_bytes: int) -> Iterator[None]:
+def explain_full_disk(place: Path, needed_bytes: int) -> Iterator[None]:
     """Turn every way in which a full disk shows itself into a DiskFullError that says where and how much is needed."""
     try:
         yield

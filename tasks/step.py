@@ -116,7 +116,7 @@ turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
 
 
 @contextmanager
-def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
+def chain_steps(after: Iterable[UUID] = ()) -> Iterator[Chain]:
     """Chain the steps inside the block, the first of them to these task runs; yield the chain, for others to wait for its end."""
     own = Chain(tuple(after))
     token = chain.set(own)

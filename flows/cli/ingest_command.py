@@ -16,7 +16,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
-from storage.object_address import checked_source, is_address
+from storage.object_address import check_source, is_address
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.system import check_writable
 from storage.text import displayed
@@ -105,12 +105,12 @@ def _request(arguments: argparse.Namespace) -> ReadingRequest:
             if getattr(arguments, flag):
                 what = f"--{flag.replace('_', '-')} is about files, and --stages reads none"
                 raise RequestError(what, str(getattr(arguments, flag)), "leave one of the two out; PATH says which documents")
-        paths = tuple(map(checked_source, arguments.paths))
+        paths = tuple(map(check_source, arguments.paths))
         return EvolveRequest(paths=paths, corpus=arguments.corpus, preset=arguments.preset, settings=settings)
     if not arguments.paths:
         raise RequestError("no PATH is given", "ingest", "name a folder that holds documents, or --stages to read no file")
     return IngestRequest(
-        paths=tuple(map(checked_source, arguments.paths)),
+        paths=tuple(map(check_source, arguments.paths)),
         corpus=arguments.corpus,
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),

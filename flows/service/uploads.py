@@ -12,7 +12,7 @@ from unicodedata import bidirectional, category
 from storage.artifacts import PARTIAL, sync_folder
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
-from storage.system import check_writable, full_disk_explained, require_room
+from storage.system import check_writable, explain_full_disk, require_room
 from storage.text import displayed
 from tasks.parsing.formats import HEAD_BYTES, type_of_head
 from tasks.parsing.jobs import ParseError
@@ -51,7 +51,7 @@ async def keep_upload(
     require_small(size, most, kept_as)
     await asyncio.to_thread(_prepare, folder, size, limits)
     partial, digest, head, size, looked = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), b"", 0, 0
-    with full_disk_explained(folder, most):
+    with explain_full_disk(folder, most):
         try:
             with partial.open("xb") as file:
                 async for part in stream:

@@ -9,7 +9,7 @@ from typing import Any
 from storage.catalog import catalog
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 
 
 def corpora_in(folder: Path) -> list[CorpusLocation]:
@@ -22,7 +22,7 @@ def corpora_in(folder: Path) -> list[CorpusLocation]:
 def without_writers(location: CorpusLocation) -> Iterator[bool]:
     """Keep writers out of a corpus while the block runs; False where one is in."""
     with lock_file(location.lock) as descriptor:
-        yield taken(descriptor)
+        yield try_lock(descriptor)
 
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
@@ -40,7 +40,7 @@ def _named(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
     """Return what any snapshot of the corpora names, by query."""
     named: list[set[Any]] = [set() for _ in queries]
     for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):
-        with catalog.opened(path, read_only=True) as connection:
+        with catalog.open_database(path, read_only=True) as connection:
             for found, query in zip(named, queries, strict=True):
                 found.update(row[0] for row in connection.execute(query).fetchall())
     return named

@@ -13,9 +13,9 @@ from pathlib import Path
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.in_use import corpora_in, in_use, paths_in_use, without_writers
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, mirrors_folder, pictures_folder, reports_folder
-from storage.memo import StepMemo, kept_steps
+from storage.memo import StepMemo, home_memo
 from storage.object_address import is_address
-from storage.object_copies import all_copies, copies_unused, copy_sign, sign_of
+from storage.object_copies import all_copies, copy_sign, exclude_readers, sign_of
 from storage.runs.answers import answer_ids
 from storage.runs.replies import CallCache, questions_owner
 
@@ -45,7 +45,7 @@ def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     While another corpus is being written nothing is deleted but copies: its ingest may be about to name an artifact. Nothing is
     deleted either where a corpus cannot be asked what it needs.
     """
-    memo, before = kept_steps(own.home), time.time() - keep_seconds
+    memo, before = home_memo(own.home), time.time() - keep_seconds
     locations = corpora_in(own.folder.parent)
     with ExitStack() as locks:
         try:
@@ -98,7 +98,7 @@ def _forget_unnamed_copies(home: Path, locations: list[CorpusLocation], before: 
     """Delete the copies of objects that no corpus shows, and what a kill left half written; none while an ingest reads from any."""
     if not mirrors_folder(home).is_dir():
         return
-    with copies_unused(home) as unused:
+    with exclude_readers(home) as unused:
         if unused:
             kept = set(map(copy_sign, filter(is_address, paths_in_use(locations))))
             delete_files(path for path in all_copies(home) if sign_of(path) not in kept and is_older(path, before))

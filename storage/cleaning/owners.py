@@ -17,7 +17,7 @@ from pathlib import Path
 
 from storage.artifacts import write_durably
 from storage.catalog.catalog import CatalogDamagedError
-from storage.catalog.current import forget_asked
+from storage.catalog.current import delete_question_files
 from storage.catalog.in_use import corpora_in, in_use
 from storage.codec import CodecError
 from storage.locations import CorpusLocation, calls_folder, reports_folder, uploads_folder
@@ -28,8 +28,8 @@ from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import read_answers, speaking, without_words
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CallCache, questions_owner
-from storage.runs.views import opened_runs
-from storage.system import full_disk_explained
+from storage.runs.views import open_runs_folder
+from storage.system import explain_full_disk
 
 
 def forget(location: CorpusLocation, gone: Collection[str], paths: Iterable[str] = ()) -> int:
@@ -42,7 +42,7 @@ def forget(location: CorpusLocation, gone: Collection[str], paths: Iterable[str]
         return 0
     forget_replies(location, gone)
     forget_reports(location.home, gone)
-    forget_asked(location.asked)
+    delete_question_files(location.asked)
     return erase_quotes(location, gone)
 
 
@@ -91,7 +91,7 @@ def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
     """Return every document that is quoted by a kept answer; raise ExpectedError where a file cannot be read."""
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         runs.require_readable()
     return {document for answer in read_answers(location, present=()) for document in speaking(answer)}
 
@@ -122,7 +122,7 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
         erased = [_erased_line(line, gone) for line in whole]
         if erased != lines:
             data = b"".join(erased)
-            with full_disk_explained(path.parent, len(data)):
+            with explain_full_disk(path.parent, len(data)):
                 modified = path.stat().st_mtime_ns
                 write_durably(path, data)
                 # What is newest is found by it.

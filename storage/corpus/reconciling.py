@@ -16,7 +16,7 @@ from storage.catalog.catalog import CatalogDamagedError, CatalogHead, Change
 from storage.catalog.current import (
     Current,
     CurrentDamagedError,
-    intact,
+    is_intact,
     read_current,
     release,
     snapshot_numbers,
@@ -115,7 +115,7 @@ def set_aside(path: Path, messages: list[str]) -> None:
 def restore_catalog(location: CorpusLocation, pointer: Current | None, messages: list[str]) -> CatalogHead | None:
     """Copy the newest usable snapshot to the catalog, the published one first."""
     numbers = snapshot_numbers(location)[::-1]
-    if pointer is not None and not intact(location, pointer):
+    if pointer is not None and not is_intact(location, pointer):
         messages.append(f"the published snapshot {pointer.snapshot} is missing or altered")
         numbers = [number for number in numbers if number != pointer.snapshot]
     for number in numbers:
@@ -173,7 +173,7 @@ def agree(
         number = 1 + max(head.snapshot, named, *snapshot_numbers(location))
         head = replace(head, snapshot=number, lance_versions=graph.versions())
         catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=head.lance_versions)
-    elif pointer is not None and head.snapshot == named and intact(location, pointer):
+    elif pointer is not None and head.snapshot == named and is_intact(location, pointer):
         return head
     else:
         messages.append(f"snapshot {head.snapshot} was not yet the published one, or its file was damaged; it is published now")

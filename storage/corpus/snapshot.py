@@ -336,7 +336,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
                 continue
             if sha256 != current.sha256:
                 break
-            connection = held.enter_context(catalog.opened(path, read_only=True))
+            connection = held.enter_context(catalog.open_database(path, read_only=True))
             yield Snapshot(location, current, pointer, connection, catalog.read_head(connection, path))
             return
     if not location.current.exists():

@@ -20,13 +20,13 @@ from storage.catalog.current import (
     CurrentDamagedError,
     drop_snapshot,
     file_hash,
-    intact,
-    pulled_from,
+    is_intact,
     read_current,
+    read_pull_address,
     snapshot_numbers,
     snapshot_path,
 )
-from storage.catalog.removals import note_removals, noted_removals
+from storage.catalog.removals import note_removals, read_removals
 from storage.cleaning.garbage import KEEP_SECONDS, collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
@@ -35,10 +35,10 @@ from storage.errors import ExpectedError
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
-from storage.lock import locked
+from storage.lock import hold_lock
 from storage.object_address import StoreAddress
 from storage.object_client import ABSENT, ObjectPrefix, StoreError
-from storage.system import full_disk_explained, require_room
+from storage.system import explain_full_disk, require_room
 
 FORMAT = 2
 POINTER = "CURRENT"
@@ -218,7 +218,7 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
     # While the lock is held, artifacts that no snapshot names yet are not deleted.
-    with locked(location.lock, wait_seconds=WAIT_SECONDS):
+    with hold_lock(location.lock, wait_seconds=WAIT_SECONDS):
         require_free(location, prefix.address)
         write_durably(location.pulled, prefix.address.uri.encode())
         while True:
@@ -246,7 +246,7 @@ def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
 
 def require_free(location: CorpusLocation, address: StoreAddress) -> None:
     """Raise ExpectedError where the corpus of that name is of this machine, or of another address."""
-    came_from = pulled_from(location)
+    came_from = read_pull_address(location)
     if came_from and came_from != address.uri:
         raise ExpectedError(
             f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}",
@@ -277,7 +277,7 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
         missing = [file for file, here in zip(pushed.files, sound, strict=True) if not here]
         total = sum(file.size_bytes for file in missing)
         require_room(location.folder, total)
-        with full_disk_explained(location.folder, total):
+        with explain_full_disk(location.folder, total):
             do_all(pool, fetch, missing)
             publish(location, before, pushed)
             tidy_up(location, pushed.current)
@@ -289,7 +289,7 @@ def published(location: CorpusLocation) -> Pushed | None:
     """Return what is published here; None where nothing is, or where it is damaged, which a pull mends."""
     try:
         current = read_current(location)
-        return listed(location, current.snapshot) if current and intact(location, current) else None
+        return listed(location, current.snapshot) if current and is_intact(location, current) else None
     except (CurrentDamagedError, CodecError, FileNotFoundError):
         return None
 
@@ -325,7 +325,7 @@ def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> 
         note_removals(location, gone)
     write_durably(list_of(location, pushed.current.snapshot), to_json(pushed))
     write_durably(location.current, to_json(pushed.current))
-    forget(location, noted_removals(location).paths.keys() - present)
+    forget(location, read_removals(location).paths.keys() - present)
 
 
 def tidy_up(location: CorpusLocation, current: Current) -> None:

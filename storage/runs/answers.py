@@ -5,14 +5,14 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 
-from storage.catalog.removals import noted_removals
+from storage.catalog.removals import read_removals
 from storage.codec import CodecError
 from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
 from storage.runs.log import read_entry
-from storage.runs.views import Runs, opened_runs
+from storage.runs.views import Runs, open_runs_folder
 
 QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
@@ -23,7 +23,7 @@ def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[
 
     Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
     """
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         return _kept_answers(runs, location, present, "true")
 
 
@@ -32,7 +32,7 @@ def newest_answers(location: CorpusLocation, most: int, *, present: Collection[s
 
     Ten times as many runs are looked through: one that gave an answer again holds none.
     """
-    with opened_runs(location.runs, newest=10 * most) as runs:
+    with open_runs_folder(location.runs, newest=10 * most) as runs:
         return _kept_answers(runs, location, present, "true")[:most]
 
 
@@ -44,7 +44,7 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
         condition = "contains(line, $id) AND starts_with(answer_id, $id)"
-        with opened_runs(location.runs) as runs:
+        with open_runs_folder(location.runs) as runs:
             kept = _kept_answers(runs, location, present, condition, id=asked_id)
             if not kept:
                 runs.require_readable()
@@ -75,7 +75,7 @@ def _kept_answers(
     runs: Runs, location: CorpusLocation, present: Collection[str], condition: str, **parameters: str
 ) -> list[Answer]:
     """Return the answers that meet a condition in SQL, the newest first."""
-    gone = noted_removals(location).paths.keys() - set(present)
+    gone = read_removals(location).paths.keys() - set(present)
     found = []
     for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
         with suppress(CodecError):
@@ -89,7 +89,7 @@ def answer_ids(location: CorpusLocation) -> set[str]:
 
     Raise ExpectedError where a file cannot be read.
     """
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         runs.require_readable()
         return {answer_id for (answer_id,) in runs.rows("SELECT DISTINCT answer_id FROM answers WHERE answer_id IS NOT NULL")}
 

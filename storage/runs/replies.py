@@ -15,7 +15,7 @@ from storage.codec import CodecError, from_json, to_json
 from storage.memo import HEXADECIMAL
 from storage.records.documents import identify
 from storage.runs.log import append_lines
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class CallCache:
     def keep(self, subject: str, key: str, reply: CachedReply) -> None:
         """Keep the reply; raise DiskFullError where it does not fit, ValueError where `key` is no hash or the text no Unicode."""
         path, line = self.path(subject), marked_line(key, reply)
-        with full_disk_explained(self.folder, len(line)):
+        with explain_full_disk(self.folder, len(line)):
             try:
                 append_lines(path, line)
             except FileNotFoundError:

@@ -105,7 +105,7 @@ class Runs:
 
 
 @contextmanager
-def opened_runs(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
+def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
     """Open the runs of a folder for reading: all, one, or the `newest` questions that were written last.
 
     Where there is no folder there are no runs.
@@ -152,5 +152,5 @@ def why_unreadable(path: Path) -> str:
 
 def read_run(path: Path, lines: str = "true") -> RunEntries:
     """Return the entries of the run that writes this file, those that meet a condition in SQL over `entries`."""
-    with opened_runs(path.parent, path.stem) as runs:
+    with open_runs_folder(path.parent, path.stem) as runs:
         return runs.read_one(path.stem, lines)

@@ -13,7 +13,7 @@ from storage.catalog.current import CurrentDamagedError
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
+from storage.object_address import CREDENTIALS, check_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
 from storage.text import displayed
 from tasks.finding.files import Discovery, discover
@@ -31,7 +31,7 @@ def whole_path(source: str) -> str:
 
 Source = Annotated[
     str,
-    AfterValidator(checked_source),
+    AfterValidator(check_source),
     AfterValidator(whole_path),
     Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"}),
 ]

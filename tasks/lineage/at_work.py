@@ -10,7 +10,7 @@ from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
-from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_at_work
+from storage.runs.at_work import SignedRun, close, find_killed_runs, put_away, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from storage.text import displayed, listed, minute
@@ -62,7 +62,7 @@ def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
 
 def killed(location: CorpusLocation) -> tuple[OpenRun, ...]:
     """Return the corpus's killed runs that no other took over yet, the oldest first."""
-    return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
+    return tuple(_open_run(run, killed=True) for run in find_killed_runs(location) if run.path.exists())
 
 
 def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
@@ -94,7 +94,7 @@ def _paths(history: RunHistory) -> tuple[str, ...]:
 
 def rest_of(location: CorpusLocation, request: ReadingRequest) -> list[Path]:
     """Return the files of the killed ingests that read nothing but what this one reads too."""
-    return [each.path for each in killed_runs(location) if _is_covered(_history(each.path), request)]
+    return [each.path for each in find_killed_runs(location) if _is_covered(_history(each.path), request)]
 
 
 def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
@@ -111,7 +111,7 @@ def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[OpenRun, ...]:
     """Return the killed runs; those that no command goes on with, or none did for a month, are closed."""
     found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
-    for sign in killed_runs(location):
+    for sign in find_killed_runs(location):
         if sign.began <= before and not sign.path.exists():
             put_away(sign.path)
     for run in found:

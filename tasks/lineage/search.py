@@ -18,7 +18,7 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.runs.answers import QUESTION_SHOWN
 from storage.runs.log import ASKING, EntryKind
-from storage.runs.views import Runs, opened_runs
+from storage.runs.views import Runs, open_runs_folder
 from storage.text import listed
 from tasks.lineage.records import Standing
 
@@ -145,7 +145,7 @@ class Sources:
 
 @contextmanager
 def opened_sources(snapshot: Snapshot) -> Iterator[Sources]:
-    with opened_runs(snapshot.location.runs) as runs:
+    with open_runs_folder(snapshot.location.runs) as runs:
         yield Sources(snapshot, runs)
 
 

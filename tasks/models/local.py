@@ -17,7 +17,7 @@ from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.locations import home
-from storage.lock import LOOK_SECONDS, lock_file, taken
+from storage.lock import LOOK_SECONDS, lock_file, try_lock
 from storage.records.documents import identify
 from storage.system import check_writable
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint
@@ -160,7 +160,7 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
         raise LocalModelError(f"port '{port}' of {HOST} cannot be used", port, "name another one by --port")
     check_writable(home())
     with lock_file(_announcement()) as descriptor:
-        if not taken(descriptor, wait_seconds=LOOK_SECONDS):
+        if not try_lock(descriptor, wait_seconds=LOOK_SECONDS):
             at = (found := running_model()) and found.base_url
             raise LocalModelError(
                 f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}",
@@ -183,7 +183,7 @@ def running_model() -> Endpoint | None:
     """Return the model that runs for this home, or None: the process that announced it holds the lock as long as it lives."""
     try:
         with _announcement().open("rb") as file:
-            if taken(file.fileno(), LOCK_SH):
+            if try_lock(file.fileno(), LOCK_SH):
                 return None
             return Endpoint(**json.loads(file.read()))
     except (OSError, ValueError):  # there never was one, or it is about to come

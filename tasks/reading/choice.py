@@ -51,7 +51,7 @@ def open_reader(
         yield ExtractiveReader(settings.reading)
         return
     # What speaks to servers takes long to load, and rules need none of it.
-    from storage.artifacts import kept_artifacts
+    from storage.artifacts import home_artifacts
     from tasks.models.chat.model import ChatModel, open_chat
     from tasks.reading.model import ModelReader
     from tasks.reading.model_calls import ModelContext
@@ -65,7 +65,7 @@ def open_reader(
         at = held.enter_context(reachable(replace(server, rater=None), until))
         model = held.enter_context(open_chat(at, models, cache=cache, listener=record_call, drafts=tell_draft, until=until))
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
-        pictures = NodePictures(snapshot, kept_artifacts())
+        pictures = NodePictures(snapshot, home_artifacts())
         forms = settings.reading.model.forms
 
         def reads(model: ChatModel) -> ModelReader:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from storage.artifacts import ArtifactDamagedError
-from storage.catalog.current import forget_asked
+from storage.catalog.current import delete_question_files
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import Snapshot
-from storage.memo import StepMemo, asked_steps
+from storage.memo import StepMemo, question_memo
 from storage.records.answers import Answer
 from storage.records.documents import identify
 from storage.records.language import language
@@ -73,7 +73,7 @@ class KeptAnswers:
 
     @classmethod
     def of(cls, request: AskRequest, snapshot: Snapshot) -> "KeptAnswers":
-        return cls(request, snapshot, asked_steps(snapshot.location, snapshot.number))
+        return cls(request, snapshot, question_memo(snapshot.location, snapshot.number))
 
     def key(self, text: str, server: Endpoint | None, model: str) -> StepKey:
         """Return what decides the answer to a question, where this chat model reads, or rules ("") do."""
@@ -132,7 +132,7 @@ class KeptAnswers:
             if self.snapshot.is_published():
                 kept_answer.remember(key, answer, self.memo)
             if not self.snapshot.is_published():
-                forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
+                delete_question_files(self.snapshot.location.asked_of(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
         """Drop what is kept of a question, in whatever way it was asked."""

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass
 
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
-from storage.catalog.current import CurrentDamagedError, pulled_from
+from storage.catalog.current import CurrentDamagedError, read_pull_address
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
@@ -63,7 +63,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         totals=snapshot.counts(),
         killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
-        pulled_from=pulled_from(snapshot.location),
+        read_pull_address=read_pull_address(snapshot.location),
     )
 
 
@@ -79,7 +79,7 @@ def _row(location: CorpusLocation) -> CorpusRow:
                 snapshot=snapshot.number,
                 embedder=snapshot.embedder.key,
                 **asdict(snapshot.counts()),
-                pulled_from=pulled_from(location),
+                read_pull_address=read_pull_address(location),
             )
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreVersionError) as error:
         return CorpusRow(corpus=location.name, snapshot=0, embedder=str(error))

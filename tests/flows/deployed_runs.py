@@ -93,7 +93,7 @@ async def limited(client):
         running.remove(name)
 
     async def alone(name):
-        with steps.chained():
+        with steps.chain_steps():
             await slow.submit(name)
 
     @flow(name="limited")

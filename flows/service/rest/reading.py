@@ -13,7 +13,7 @@ from flows.service.rest.forms import Corpus
 from flows.service.uploads import keep_upload
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from storage.object_address import checked_source, is_address
+from storage.object_address import check_source, is_address
 from storage.text import displayed
 from tasks.views.errors import RefusedError
 from tasks.views.ingests import IngestsView, IngestView
@@ -68,7 +68,7 @@ async def begin(request: Request, corpus: Corpus) -> IngestView:
         raise RefusedError(403, what, "", "start the service with FLOWREADER_ASK_TOKEN, or upload the file")
     given = checked(PathsGiven, await received(request))
     for path in given.paths:
-        if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
+        if "\0" in path or not (is_address(check_source(path)) or path.startswith("/")):
             raise RequestError(
                 f"{displayed(path)!r} is no full path", displayed(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
             )

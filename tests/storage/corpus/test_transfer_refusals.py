@@ -6,7 +6,7 @@ import pytest
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
 from storage.catalog.catalog import StoreVersionError
-from storage.catalog.current import pulled_from, read_current
+from storage.catalog.current import read_current, read_pull_address
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.corpus.transfer import list_of
@@ -49,7 +49,7 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
         alter(store, change)
         with pytest.raises(error, match=told):
             pulling(store)
-        assert read_current(two) == old and pulled_from(two)
+        assert read_current(two) == old and read_pull_address(two)
     alter(store, lambda said: said.update(format=3))
     with pytest.raises(ExpectedError, match="has format 3"):
         pushing(store, one)
