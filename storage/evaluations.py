@@ -41,7 +41,7 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
     """
     settings = canonical_json(dict(evaluation.settings)).decode()
     check_writable(path.parent)
-    with explain_full_disk(path.parent, BYTES_OF_A_VALUE * evaluation.scored.height), _held_open(path) as connection:
+    with explain_full_disk(path.parent, BYTES_OF_A_VALUE * evaluation.scored.height), _open_locked(path) as connection:
         connection.begin()
         _write(connection, evaluation, settings)
         connection.commit()
@@ -56,7 +56,7 @@ def list_evaluations(path: Path) -> list[Evaluation]:
     """
     if not path.exists():
         return []
-    with _held_open(path) as connection:
+    with _open_locked(path) as connection:
         return _read_heads(connection)
 
 
@@ -67,9 +67,9 @@ def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
     """
     if not path.exists():
         raise _unknown(run_prefix)
-    with _held_open(path) as connection:
+    with _open_locked(path) as connection:
         heads = {head.run_id: head for head in _read_heads(connection)}
-        found = heads[_named(run_prefix, sorted(heads))]
+        found = heads[_find_run_id(run_prefix, sorted(heads))]
         query = (
             'SELECT arm, question_id, document, map_keys("values") AS metric, map_values("values") AS value '
             "FROM scored WHERE run_id = ? ORDER BY position"
@@ -118,7 +118,7 @@ def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
     return [Evaluation(*values) for values in read]
 
 
-def _named(asked: str, run_ids: Sequence[str]) -> str:
+def _find_run_id(asked: str, run_ids: Sequence[str]) -> str:
     if asked in run_ids:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []
@@ -136,7 +136,7 @@ def _unknown(asked: str) -> UnknownError:
 
 
 @contextmanager
-def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open_locked(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
     with lock_file(path.with_name(f"{path.name}.lock")) as descriptor:
         if not try_lock(descriptor, wait_seconds=WAIT_SECONDS):

@@ -42,11 +42,11 @@ def all_copies(home: Path) -> Iterator[Path]:
 
 def newest_copy(shown: str, home: Path) -> Path | None:
     """Return the copy of an object as `StoreAddress.shown` names it, None where there is none."""
-    copies = sorted(mirrors_folder(home).glob(f"{copy_sign(shown)}-*"), key=_modified)
-    return copies[-1] if copies and _modified(copies[-1]) else None
+    copies = sorted(mirrors_folder(home).glob(f"{copy_sign(shown)}-*"), key=_modified_at)
+    return copies[-1] if copies and _modified_at(copies[-1]) else None
 
 
-def _modified(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     """Return when a file was written last, in seconds since 1970; 0 where it is not there any more."""
     try:
         return path.stat().st_mtime

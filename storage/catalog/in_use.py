@@ -27,16 +27,16 @@ def without_writers(location: CorpusLocation) -> Iterator[bool]:
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     """Return the documents and the artifacts that a snapshot of a corpus names."""
-    documents, artifacts = _named(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
+    documents, artifacts = _query_snapshots(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
     return documents, artifacts
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    (paths,) = _named(locations, "SELECT path FROM document_paths")
+    (paths,) = _query_snapshots(locations, "SELECT path FROM document_paths")
     return set(map(os.fsdecode, paths))
 
 
-def _named(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
+def _query_snapshots(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
     """Return what any snapshot of the corpora names, by query."""
     named: list[set[Any]] = [set() for _ in queries]
     for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):

@@ -25,7 +25,7 @@ from storage.object_copies import forget_copies
 from storage.records.answers import Answer, NamedDocument
 from storage.runs import log
 from storage.runs.answer_json import answer_from_json, answer_json
-from storage.runs.answers import read_answers, speaking, without_words
+from storage.runs.answers import quoted_documents, read_answers, without_words
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CallCache, questions_owner
 from storage.runs.views import open_runs_folder
@@ -93,7 +93,7 @@ def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
     """Return every document that is quoted by a kept answer; raise ExpectedError where a file cannot be read."""
     with open_runs_folder(location.runs) as runs:
         runs.require_readable()
-    return {document for answer in read_answers(location, present=()) for document in speaking(answer)}
+    return {document for answer in read_answers(location, present=()) for document in quoted_documents(answer)}
 
 
 def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
@@ -119,7 +119,7 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
     with log.writing_alone(path):
         lines = path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if not log.is_cut(line)]
-        erased = [_erased_line(line, gone) for line in whole]
+        erased = [_erase_in_line(line, gone) for line in whole]
         if erased != lines:
             data = b"".join(erased)
             with explain_full_disk(path.parent, len(data)):
@@ -130,7 +130,7 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
     return sum(before != after for before, after in zip(whole, erased, strict=True))
 
 
-def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
+def _erase_in_line(line: bytes, gone: Collection[str]) -> bytes:
     """Return the line without words of these documents; of an answer that names one and cannot be read, nothing stays."""
     entry = log.read_entry(line) if any(document.encode() in line for document in gone) else None
     if entry is None or entry["kind"] != log.EntryKind.ANSWER:

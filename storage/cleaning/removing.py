@@ -114,7 +114,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     Raises UnknownError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
-        document, embedder = _asked_for(snapshot, asked, now=now), snapshot.embedder
+        document, embedder = _find_document(snapshot, asked, now=now), snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=LOCK_SECONDS) as corpus:
         uploads = 0
         if document.published:
@@ -134,7 +134,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     return Receipt(document.document_id, document.name, corpus.snapshot, gone, later, stays)
 
 
-def _asked_for(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
+def _find_document(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
     """Return the document with this file name or beginning of its id; with `now` also a removed one that left something."""
     try:
         record = snapshot.find(asked, exact=True)
@@ -199,7 +199,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     with hold_lock(location.lock, wait_seconds=LOCK_SECONDS):
         location.current.unlink(missing_ok=True)
         with without_readers(location, wait_seconds=WAIT_SECONDS):
-            known, documents = _documents_known(location)
+            known, documents = _list_known_documents(location)
             owners.forget_replies(location, known)
             owners.forget_reports(location.home, known)
             owners.forget_questions(location)
@@ -212,7 +212,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
-def _documents_known(location: CorpusLocation) -> tuple[set[str], int]:
+def _list_known_documents(location: CorpusLocation) -> tuple[set[str], int]:
     """Return the ids of all documents that snapshots, answers or removals name, and how many the newest snapshot has.
 
     What is damaged names none.

@@ -55,7 +55,7 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity | EmbedderCho
     if found is not None:
         check_embedder(location, found.embedder, wanted)
         found = replace(found, embedder=wanted)
-        graph = pinned_graph(location, found, messages)
+        graph = open_pinned_graph(location, found, messages)
         if graph is None:
             lost = tuple(catalog.documents_in(location.catalog, read_only=False))
             set_aside(location.catalog, messages)
@@ -148,7 +148,7 @@ def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: Embe
         )
 
 
-def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> GraphStore | None:
+def open_pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> GraphStore | None:
     """Return the graph at the versions that the catalog pins, None where they cannot be had."""
     try:
         open_graph(location.lance, head.lance_versions)

@@ -106,7 +106,7 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
         known = {each.sha256: each.push for each in before.files} if before else {}
         number = before.push + 1 if before else 1
         places = snapshot_files(snapshot)
-        files = tuple(pool.map(lambda path: described(path, places[path], known, number), sorted(places)))
+        files = tuple(pool.map(lambda path: describe_file(path, places[path], known, number), sorted(places)))
         if before and (before.current, before.files) == (current, files):
             return Transferred(location.name, prefix.address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
         there = prefix.sizes(f"files/{number}/")
@@ -135,7 +135,7 @@ def snapshot_files(snapshot: Snapshot) -> dict[str, Path]:
     return found | {part.relative_to(location.folder).as_posix(): part for part in parts}
 
 
-def described(path: str, place: Path, known: dict[str, int], number: int) -> SentFile:
+def describe_file(path: str, place: Path, known: dict[str, int], number: int) -> SentFile:
     """Return a file as this push names it; raise ArtifactDamagedError where it is damaged."""
     sha256 = file_hash(place)
     if sha256 is None or (path.startswith("artifacts/") and not path.endswith(sha256)):
@@ -213,7 +213,7 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     Whatever ends it before CURRENT is written leaves the corpus as it was. Raise ExpectedError where the name is another corpus's.
     """
     prefix = ObjectPrefix(address)
-    pushed = what_was_pushed(prefix)
+    pushed = require_pushed(prefix)
     location = corpus_location(name or pushed.corpus)
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
@@ -228,12 +228,12 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
                 if error.refusal not in ABSENT:
                     raise
                 # Another push came meanwhile and deleted what this pull began with; or an object was deleted by hand.
-                missed, pushed = pushed, what_was_pushed(prefix)
+                missed, pushed = pushed, require_pushed(prefix)
                 if missed == pushed:
                     raise
 
 
-def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
+def require_pushed(prefix: ObjectPrefix) -> Pushed:
     pushed, _tag = read_pushed(prefix)
     if pushed is None:
         raise ExpectedError(
@@ -262,7 +262,7 @@ def require_free(location: CorpusLocation, address: StoreAddress) -> None:
 def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
     """Fetch what is not here as it was pushed, then publish the snapshot here. The caller holds the corpus's lock."""
     catalog.refuse_other_versions(pushed.current.schema_version, prefix.address.uri)
-    before = published(location)
+    before = read_published(location)
     require_same_making(location, before, pushed)
     kept = ArtifactStore(artifacts_folder(location.home))
 
@@ -285,22 +285,22 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
     return Transferred(location.name, prefix.address.uri, pushed.current.snapshot, changed, len(missing), total)
 
 
-def published(location: CorpusLocation) -> Pushed | None:
+def read_published(location: CorpusLocation) -> Pushed | None:
     """Return what is published here; None where nothing is, or where it is damaged, which a pull mends."""
     try:
         current = read_current(location)
-        return listed(location, current.snapshot) if current and is_intact(location, current) else None
+        return read_file_list(location, current.snapshot) if current and is_intact(location, current) else None
     except (CurrentDamagedError, CodecError, FileNotFoundError):
         return None
 
 
-def list_of(location: CorpusLocation, snapshot: int) -> Path:
+def file_list_path(location: CorpusLocation, snapshot: int) -> Path:
     """Return where it stands which files a pulled snapshot has."""
     return location.snapshots / f"{snapshot}.files"
 
 
-def listed(location: CorpusLocation, snapshot: int) -> Pushed:
-    return from_json(Pushed, list_of(location, snapshot).read_bytes())
+def read_file_list(location: CorpusLocation, snapshot: int) -> Pushed:
+    return from_json(Pushed, file_list_path(location, snapshot).read_bytes())
 
 
 def require_same_making(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
@@ -323,7 +323,7 @@ def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> 
     gone = {old.id: old.paths for old in earlier if old.id not in present and paths.isdisjoint(old.paths)}
     if gone:
         note_removals(location, gone)
-    write_durably(list_of(location, pushed.current.snapshot), to_json(pushed))
+    write_durably(file_list_path(location, pushed.current.snapshot), to_json(pushed))
     write_durably(location.current, to_json(pushed.current))
     forget(location, read_removals(location).paths.keys() - present)
 
@@ -332,9 +332,11 @@ def tidy_up(location: CorpusLocation, current: Current) -> None:
     """Drop the older snapshots without a reader, the files that only they had, and old artifacts that nothing names."""
     for number in snapshot_numbers(location):
         if number != current.snapshot and drop_snapshot(location, number):
-            list_of(location, number).unlink(missing_ok=True)
+            file_list_path(location, number).unlink(missing_ok=True)
     try:
-        kept = {location.folder / file.path for number in snapshot_numbers(location) for file in listed(location, number).files}
+        kept = {
+            location.folder / file.path for number in snapshot_numbers(location) for file in read_file_list(location, number).files
+        }
     except (CodecError, FileNotFoundError):
         # What an older snapshot has is not known, and a reader holds it: it goes with a later pull.
         return

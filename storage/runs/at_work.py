@@ -33,7 +33,7 @@ def sign_of(run_file: Path) -> Path:
 
 @contextmanager
 def at_work(run_file: Path) -> Iterator[None]:
-    """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
+    """Hold the sign of a run while the block runs; `remove_sign` removes it when the run has its last line, else it stays."""
     with explain_full_disk(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
     # A short wait, as for a process that only looks: the holder is the same run, met by its own retry just as it ends.
@@ -41,7 +41,7 @@ def at_work(run_file: Path) -> Iterator[None]:
         yield
 
 
-def put_away(run_file: Path) -> None:
+def remove_sign(run_file: Path) -> None:
     sign_of(run_file).unlink(missing_ok=True)
 
 
@@ -53,15 +53,15 @@ def is_at_work(run_file: Path) -> bool:
 
 def find_killed_runs(location: CorpusLocation) -> list[SignedRun]:
     """Return the runs that were killed and neither taken over nor put away, the oldest first; one may have no line yet."""
-    return _signed_runs(location, held=False)
+    return _find_signed_runs(location, held=False)
 
 
 def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
     """Return the runs that a living process of this machine is at, the oldest first."""
-    return _signed_runs(location, held=True)
+    return _find_signed_runs(location, held=True)
 
 
-def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
+def _find_signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
     signs = [(sign.with_suffix(".jsonl"), _look_at(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
     found = [SignedRun(path, look[0]) for path, look in signs if look is not None and look[1] == held]
     return sorted(found, key=lambda each: (each.began, each.path.name))
@@ -69,7 +69,7 @@ def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
 
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
     continue_log(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
-    put_away(run_file)
+    remove_sign(run_file)
 
 
 def _look_at(sign: Path) -> tuple[float, bool] | None:

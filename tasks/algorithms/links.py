@@ -218,7 +218,7 @@ class EvolvedVectors:
     rounds: IntArray
 
 
-def not_evolved(vectors: Vectors) -> EvolvedVectors:
+def begin_evolution(vectors: Vectors) -> EvolvedVectors:
     """Return what the first round begins with."""
     return EvolvedVectors(vectors, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
 

@@ -10,7 +10,7 @@ from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
-from storage.runs.at_work import SignedRun, close, find_killed_runs, put_away, runs_at_work
+from storage.runs.at_work import SignedRun, close, find_killed_runs, remove_sign, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from storage.text import displayed, listed, minute
@@ -113,7 +113,7 @@ def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple
     found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
     for sign in find_killed_runs(location):
         if sign.began <= before and not sign.path.exists():
-            put_away(sign.path)
+            remove_sign(sign.path)
     for run in found:
         if not run.goes_on or datetime.fromisoformat(run.began).timestamp() <= before:
             close(location.runs / f"{run.run_id}.jsonl", outcome=KILLED, snapshot=snapshot)

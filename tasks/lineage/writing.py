@@ -12,7 +12,7 @@ from storage.artifacts import home_artifacts
 from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records.steps import StepRecord
-from storage.runs.at_work import at_work, close, put_away
+from storage.runs.at_work import at_work, close, remove_sign
 from storage.runs.log import RunLog, continue_log
 from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
@@ -51,7 +51,7 @@ def lineage_of_run(
             raise
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
-            put_away(path)
+            remove_sign(path)
 
 
 def workplace_of(run_id: str, log: RunLog) -> Workplace:

@@ -63,7 +63,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         totals=snapshot.counts(),
         killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
-        read_pull_address=read_pull_address(snapshot.location),
+        pulled_from=read_pull_address(snapshot.location),
     )
 
 
@@ -79,7 +79,7 @@ def _row(location: CorpusLocation) -> CorpusRow:
                 snapshot=snapshot.number,
                 embedder=snapshot.embedder.key,
                 **asdict(snapshot.counts()),
-                read_pull_address=read_pull_address(location),
+                pulled_from=read_pull_address(location),
             )
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreVersionError) as error:
         return CorpusRow(corpus=location.name, snapshot=0, embedder=str(error))

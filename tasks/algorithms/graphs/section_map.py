@@ -135,7 +135,7 @@ def best_section_pages(mapped: DocumentMap, place: int, *, nodes: NodeHeights, c
     return tuple(best_pages(scores=nodes.values[inside], pages=nodes.pages[inside], count=count).tolist())
 
 
-def widened(
+def widen_pages(
     maps: Mapping[str, DocumentMap], pages: Sequence[PageKey], *, seen: Collection[PageKey], nearest: int, most: int
 ) -> tuple[PageKey, ...]:
     """Return at most `most` further pages around these: those of their sections first, then those of the sections above.

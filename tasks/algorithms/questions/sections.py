@@ -8,7 +8,7 @@ from storage.records.documents import Block, NodeKind, Section
 from tasks.algorithms.layout.boxes import Element, simplify
 from tasks.algorithms.layout.headings import read_numbering
 from tasks.algorithms.layout.references import resolve_references
-from tasks.algorithms.text.kept import kept_stems
+from tasks.algorithms.text.kept import content_stems
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
@@ -104,4 +104,4 @@ def _terms_of(title: str) -> frozenset[str]:
     numbering, words = read_numbering(title), words_of(title)
     # "4.1 Results" opens with a number, "Item 7A. Risks" with a word and a number.
     opening = 0 if numbering is None else 1 if numbering.scheme in _BARE_SCHEMES else 2
-    return frozenset(kept_stems(" ".join(words[opening:])))
+    return frozenset(content_stems(" ".join(words[opening:])))

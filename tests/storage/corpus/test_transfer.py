@@ -11,7 +11,7 @@ from storage.catalog.current import PulledError, read_current, read_pull_address
 from storage.catalog.removals import read_removals
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.corpus.transfer import list_of
+from storage.corpus.transfer import file_list_path
 from storage.errors import ExpectedError
 from storage.object_address import store_address
 from storage.object_client import ObjectPrefix, StoreError
@@ -53,7 +53,7 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with_also_where_its_list_is
         rewrite(one, "letter")
         pushing(store, one)
         if damaged:
-            list_of(two, snapshot.number).write_bytes(b"{")
+            file_list_path(two, snapshot.number).write_bytes(b"{")
         pulling(store)
         assert len(exports(two)) == 2
         assert [document.title for document in snapshot.documents()] == ["report"]

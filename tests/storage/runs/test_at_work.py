@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from storage.lock import lock_file
-from storage.runs.at_work import at_work, close, find_killed_runs, is_at_work, put_away, runs_at_work, sign_of
+from storage.runs.at_work import at_work, close, find_killed_runs, is_at_work, remove_sign, runs_at_work, sign_of
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tests.storage.worlds import corpus_in
@@ -70,7 +70,7 @@ def test_a_run_that_ended_and_one_that_never_was_are_not_at_work_and_not_killed(
     with at_work(path):
         begun(location, "r1")
         assert is_at_work(path)
-        put_away(path)
+        remove_sign(path)
     assert not is_at_work(path) and not is_at_work(location.runs / "r2.jsonl") and find_killed_runs(location) == []
 
 
