@@ -149,7 +149,7 @@ class CorpusLocation:
         """What questions made that may be asked again: a folder for each snapshot, with answers that quote the documents."""
         return self.folder / "asked"
 
-    def asked_of(self, snapshot: int) -> Path:
+    def question_folder(self, snapshot: int) -> Path:
         return self.asked / str(snapshot)
 
     @property

@@ -87,7 +87,7 @@ def home_memo(home: Path) -> StepMemo:
 
 def question_memo(location: CorpusLocation, snapshot: int) -> StepMemo:
     """Return the memo of questions to one snapshot, in a folder that is deleted with it."""
-    folder = location.asked_of(snapshot)
+    folder = location.question_folder(snapshot)
     return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False), spare=True)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from storage.errors import RequestError
-from storage.text import escaped
+from storage.text import escape_unprintable
 
 SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
@@ -70,4 +70,4 @@ def check_source(source: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return escaped(text.replace("\\", "\\\\"))
+    return escape_unprintable(text.replace("\\", "\\\\"))

@@ -167,16 +167,16 @@ class Step(Generic[P, R]):
     def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, clock = workplace.get(), time.monotonic()
-        names = self.remembered(key, place.memo) if self.codec and place.remembers else None
+        names = self.find_remembered(key, place.memo) if self.codec and place.remembers else None
         if not (self.codec and names):
             return None
         with place.memo.sparing():
             result: R = self.codec.decode([place.memo.artifacts.read(names[part]) for part in sorted(names, key=int)])
-            place.note(replace(self._begun(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
+            place.note(replace(self._begin_record(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
             return result
         return None
 
-    def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
+    def find_remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
         """Return the names of the artifacts that the step made for this key, None where there are none or one is damaged."""
         return memo.lookup(key.remembered_for, self.name, self.identity(key))
 
@@ -192,7 +192,7 @@ class Step(Generic[P, R]):
     def identity(self, key: StepKey) -> str:
         return identify(self.name, self.version, key.inputs)
 
-    def _begun(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
+    def _begin_record(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
         """Return the line of lineage for an attempt that begins now."""
         return StepRecord(
             run_id=place.run_id,
@@ -267,7 +267,7 @@ class Step(Generic[P, R]):
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
         """Recall or make the result and record how it went; return whether it was recalled."""
         place, key, clock = workplace.get(), self.cache_key(*args, **kwargs), time.monotonic()
-        record = self._begun(place, key, attempt)
+        record = self._begin_record(place, key, attempt)
         names: Mapping[str, str] = {}
         error, recalled = "", None
         try:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from storage.text import escaped
+from storage.text import escape_unprintable
 
 BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
 """What the further lines of a paragraph stand behind: its indentation, and the mark of an item."""
@@ -102,7 +102,7 @@ class Output:
 
 def printable(text: str) -> str:
     """Return the text without what a terminal would obey: a document's title may hold escape sequences."""
-    return escaped(text, keep="\n")
+    return escape_unprintable(text, keep="\n")
 
 
 def _plain(cell: object) -> str:

@@ -9,7 +9,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.request import clean
 from tasks.evaluation.plan import probed_corpus
 
@@ -58,7 +58,7 @@ def folder_read() -> str:
 def what_is_measured() -> str:
     """Return the name of a run that measures: what, and on which dataset or corpus."""
     request = flow_run.parameters["request"]
-    return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
+    return shorten(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
 
 
 def looked_after() -> str:
@@ -70,7 +70,7 @@ def looked_after() -> str:
 def first_of(things: Sequence[str]) -> str:
     """Return the first of them, fit to be shown, and how many there are besides; "nothing" where there is none."""
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
-    return shortened(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
+    return shorten(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
 
 
 async def tag_run(*tags: str) -> None:

@@ -13,7 +13,7 @@ from storage.artifacts import PARTIAL, sync_folder
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
 from storage.system import check_writable, explain_full_disk, require_room
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.parsing.formats import HEAD_BYTES, type_of_head
 from tasks.parsing.jobs import ParseError
 from tasks.settings.ask import load_settings
@@ -108,7 +108,7 @@ def require_small(size: int, most: int, name: str) -> None:
 
 def plain_name(name: str) -> str:
     """Return the name as the catalog shows it; raise RequestError where it is none of a file in a folder."""
-    shown = displayed(name)
+    shown = printable_path(name)
     misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)
     if not name.strip() or name.startswith(".") or {"/", "\\"} & set(name) or misleads or len(shown.encode()) > LONGEST_NAME:
         remedy = "no '/', no '\\', no '.' in front, no line break, no sign that turns the direction"

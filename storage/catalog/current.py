@@ -138,7 +138,7 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
             return False
         # What another account keeps there stays: nothing asks for it any more.
         with suppress(OSError):
-            delete_question_files(location.asked_of(number))
+            delete_question_files(location.question_folder(number))
         path.unlink()
     sync_folder(path.parent)
     return True

@@ -33,7 +33,7 @@ from storage.records.documents import (
     TableRow,
     Vectors,
 )
-from storage.text import listed
+from storage.text import list_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,7 +157,7 @@ class Snapshot:
                 over_http=f"{BY_ID}{by_name}, the list of documents shows both",
             )
         if len(found) > 1:
-            several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
+            several = list_names([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
             raise AmbiguousError(
                 f"{asked!r} names {len(found)} documents: {several}", asked, "take one of these names, or more digits of the id"
             )
@@ -310,7 +310,7 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     make = remedy or f"make it with `flowreader ingest PATH --corpus {location.name}`"
     send = "add a document to it, which makes it"
-    take = f"take {listed(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
+    take = f"take {list_names(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
     return UnknownCorpusError(
         f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}",
         location.name,

@@ -12,7 +12,7 @@ from tasks.ingest.steps import evolve
 
 def is_remembered(work: DocumentWork, memo: StepMemo) -> bool:
     """Say whether an earlier run made the finished graph, so that reading the document costs nothing."""
-    return evolve.remembered(version_key(work), memo) is not None
+    return evolve.find_remembered(version_key(work), memo) is not None
 
 
 def remembered_graph(work: DocumentWork) -> DocumentGraph | None:

@@ -15,7 +15,7 @@ from storage.errors import RequestError
 from storage.locations import corpus_location
 from storage.object_address import CREDENTIALS, check_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import ReadingPlan, plan_again, plan_reading
@@ -157,7 +157,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
 
 def shown_root(source: str) -> str:
     """Return how the catalog shows a root."""
-    return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
+    return store_address(source).shown if is_address(source) else printable_path(os.path.realpath(source))
 
 
 def embedder_for(remembered: EmbedderIdentity | None, embedding: EmbeddingSettings) -> EmbedderIdentity:

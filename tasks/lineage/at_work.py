@@ -13,7 +13,7 @@ from storage.object_address import is_address
 from storage.runs.at_work import SignedRun, close, find_killed_runs, remove_sign, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import displayed, listed, minute
+from storage.text import list_names, minute, printable_path
 from tasks.ingest.request import ReadingRequest, recorded
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
@@ -41,7 +41,7 @@ class OpenRun:
 
     @property
     def message(self) -> str:
-        of = f" of {listed(list(map(displayed, self.paths)), 1)}" if self.paths else ""
+        of = f" of {list_names(list(map(printable_path, self.paths)), 1)}" if self.paths else ""
         remedy = "; the same command goes on with the rest" if self.killed and self.goes_on else ""
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"

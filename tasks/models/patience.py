@@ -28,10 +28,10 @@ class Breaker:
         """Whether the server stayed away for too long."""
         return self._end is not None
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         self._failures = 0
 
-    def failed(self) -> None:
+    def note_failure(self) -> None:
         """Count a request that found no server; after several in a row all calls wait."""
         self._failures += 1
         if self._failures == self._retries.failures_until_pause:
@@ -134,11 +134,11 @@ class Minute:
             while (wait := self._wait_seconds(clock(), tokens)) > 0:
                 await asyncio.sleep(wait)
             sent = Sent(clock(), tokens)
-            if self._limited():
+            if self._has_limits():
                 self._sent.append(sent)
         return sent
 
-    def _limited(self) -> bool:
+    def _has_limits(self) -> bool:
         return self.limits.requests_per_minute is not None or self.limits.tokens_per_minute is not None
 
     def _wait_seconds(self, now: float, tokens: int) -> float:

@@ -17,7 +17,7 @@ from storage.records.answers import Answer
 from storage.records.documents import identify
 from storage.records.language import language
 from storage.records.steps import StepRecord
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest
@@ -81,10 +81,10 @@ class KeptAnswers:
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
         served = server.identity if server else ""
         answering = (self.snapshot.current.sha256, self.snapshot.embedder.key, served, model, code_identity())
-        return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
+        return StepKey(owner_of(text), identify(*asked, *answering), shorten(text))
 
     def holds(self, key: StepKey) -> bool:
-        return kept_answer.remembered(key, self.memo) is not None
+        return kept_answer.find_remembered(key, self.memo) is not None
 
     async def give_or(self, key: StepKey, place: Workplace, answer: Callable[[], Awaitable[Answer]]) -> Answer:
         """Give what is kept, or what another request of this process makes of the same; else `answer`.
@@ -132,7 +132,7 @@ class KeptAnswers:
             if self.snapshot.is_published():
                 kept_answer.remember(key, answer, self.memo)
             if not self.snapshot.is_published():
-                delete_question_files(self.snapshot.location.asked_of(self.snapshot.number))
+                delete_question_files(self.snapshot.location.question_folder(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
         """Drop what is kept of a question, in whatever way it was asked."""

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, mo
 from pydantic_core import ErrorDetails
 
 from storage.errors import RequestError
-from tasks.settings.base import MethodError, Settings, changed, leaves, turned
+from tasks.settings.base import MethodError, Settings, apply_settings, change_settings, leaves
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
 from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
@@ -265,21 +265,23 @@ PAPER: Mapping[str, Any] = {
 
 def method_of(preset: Preset) -> AllSettings:
     """Return the method of a preset, and every setting as it is unless a user turns it."""
-    return changed(AllSettings(), PAPER if preset == "paper" else {})
+    return change_settings(AllSettings(), PAPER if preset == "paper" else {})
 
 
 def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValidator:
     """Have a request's settings, as a form or a program sends them, turn its preset; settings made by us stay as they are."""
 
     def over(given: object, request: ValidationInfo) -> object:
-        return turned(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
+        return (
+            apply_settings(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
+        )
 
     return BeforeValidator(over)
 
 
 def without_hurry(method: AllSettings) -> AllSettings:
     """Return the method for questions that nobody waits for: no deadline, unless settings over it name one."""
-    return changed(method, {"ask.seconds": None})
+    return change_settings(method, {"ask.seconds": None})
 
 
 def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool = True) -> AllSettings:
@@ -287,10 +289,10 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
     try:
         given = tomllib.loads(path.read_text("utf-8")) if path else {}
         method = method_of(preset) if hurry else without_hurry(method_of(preset))
-        settings = AllSettings.model_validate(turned(method, given))
+        settings = AllSettings.model_validate(apply_settings(method, given))
         if path and settings.ask.weights:
             # Named next to the settings, wherever the command is run.
-            return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
+            return change_settings(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
         return settings
     except OSError as error:
         raise RequestError(

@@ -12,7 +12,7 @@ from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import SkippedFile
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.lineage.at_work import OpenRun, ingests_at_work, killed
 from tasks.views.documents import DocumentView, view_document
 
@@ -59,7 +59,7 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         corpus=snapshot.location.name,
         snapshot=snapshot.number,
         documents=list(map(view_document, snapshot.documents())),
-        skipped=[SkippedFile(displayed(each.path), each.reason) for each in skipped],
+        skipped=[SkippedFile(printable_path(each.path), each.reason) for each in skipped],
         totals=snapshot.counts(),
         killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],

@@ -24,7 +24,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.settings.ask import AllSettings, load_settings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -51,7 +51,7 @@ MANUAL = "maintenance_manual.docx"
 
 
 def by_method(monkeypatch, method):
-    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: changed(AllSettings(), method))
+    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: change_settings(AllSettings(), method))
 
 
 @pytest.fixture

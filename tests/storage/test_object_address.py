@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storage.errors import RequestError
 from storage.object_address import StoreAddress, check_source, is_address, store_address
-from storage.text import displayed
+from storage.text import printable_path
 
 
 def test_a_bucket_a_prefix_and_a_key_are_named():
@@ -51,5 +51,5 @@ def test_places_lie_in_places_as_folders_do():
 @given(st.text(max_size=6), st.text(max_size=6))
 def test_no_two_keys_are_shown_alike_and_none_obeys(one, other):
     shown = StoreAddress("x", one).shown
-    assert shown.isprintable() and displayed(shown) == shown
+    assert shown.isprintable() and printable_path(shown) == shown
     assert (shown == StoreAddress("x", other).shown) == (one == other)

@@ -20,7 +20,7 @@ from tasks.models.chat.errors import (
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
-from tasks.models.endpoints import Endpoint, ServedModel, chosen_model, same_model
+from tasks.models.endpoints import Endpoint, ServedModel, choose_model, same_model
 from tasks.models.faults import FaultError, FaultKind, without_key
 from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
@@ -142,11 +142,11 @@ class ChatService:
             completion = await self._client.complete(request)
         except FaultError as fault:
             if fault.kind == FaultKind.DOWN:
-                self._breaker.failed()
+                self._breaker.note_failure()
             if fault.output_tokens is not None:
                 sent.tokens = _add(tally, request.input_tokens, fault.output_tokens)
             raise
-        self._breaker.succeeded()
+        self._breaker.note_success()
         told_input, told_output = completion.input_tokens, completion.output_tokens
         written = text_tokens(len(completion.text), 0, self._settings.estimates)
         sent.tokens = _add(
@@ -175,7 +175,7 @@ class ChatService:
 
     async def _listed_model(self) -> ServedModel:
         try:
-            return chosen_model(await self._client.models(), self._endpoint)
+            return choose_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
             raise ChatEndedError(str(error), remedy="check FLOWREADER_CHAT_BASE_URL") from error
 

@@ -42,7 +42,7 @@ DRAFT_SECONDS = 0.1
 """Between two looks at a reply that is being written: each reads all of it."""
 
 
-def unfinished(text: str, name: str) -> str:
+def read_unfinished_text(text: str, name: str) -> str:
     """Return what the string of this name holds so far in a JSON object that is being written, or a string alone; "" if unknown."""
     try:
         value = from_json(text.encode("utf-8", "replace"), allow_partial="trailing-strings")
@@ -68,7 +68,7 @@ class Draft:
         now = time.monotonic()
         if at_once or now >= self._next_look:
             self._next_look = now + DRAFT_SECONDS
-            words = unfinished("".join(pieces)[:LOOKED_AT_CHARACTERS], self.name)
+            words = read_unfinished_text("".join(pieces)[:LOOKED_AT_CHARACTERS], self.name)
             if words not in ("", self._handed):
                 self._handed = words
                 self.hand_on(words)

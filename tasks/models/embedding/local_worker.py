@@ -14,7 +14,7 @@ import numpy as np
 from storage.records.documents import Vectors
 from storage.system import bound_arenas, give_back
 from tasks.models.embedding.local import model_folder
-from tasks.models.embedding.minilm import NAME, checked_weights
+from tasks.models.embedding.minilm import NAME, read_checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.process import speak
 
@@ -47,7 +47,7 @@ class SentenceModel:
         """
         folder = model_folder(named)
         if named == NAME:
-            checked_weights(folder)
+            read_checked_weights(folder)
         import torch
         from sentence_transformers import SentenceTransformer
 

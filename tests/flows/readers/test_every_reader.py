@@ -9,7 +9,7 @@ from storage.records.documents import EdgeKind, NodeKind
 from storage.runs.answers import without_words
 from tasks.report.write import render_report
 from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.reader_methods import AGENT_ABLATIONS, MAP_ABLATIONS, PLAN_ABLATIONS
 from tasks.settings.readers import READERS
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, written
@@ -105,7 +105,7 @@ ABLATIONS = [
 
 @pytest.mark.parametrize(("reader", "name", "change"), ABLATIONS)
 def test_every_ablation_is_a_method_of_its_own_that_can_be_followed(plain, reader, name, change):
-    settings = changed(AllSettings(), change).ask
+    settings = change_settings(AllSettings(), change).ask
     assert settings != AllSettings().ask, name
     assert answer_at(at_place(plain, **settings.model_dump()), QUESTION, reader=reader).trace, name
 
