@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.object_address import checked_source, is_address
+from storage.object_address import check_source, is_address
 
 SOURCES = re.compile("s3://[^:@/]*:[^:@]*@[^:]*|s3://[^:]*|[^:]+")
 """The colon joins, as in PATH; that of `s3://` is part of an address, and so is that of a password, which is refused there."""
@@ -26,4 +26,4 @@ def named_input(name: str) -> Mapping[str, Any]:
 
 
 def _whole(source: str) -> str:
-    return checked_source(source) if is_address(source) else str(Path(source).expanduser().absolute())
+    return check_source(source) if is_address(source) else str(Path(source).expanduser().absolute())

@@ -34,7 +34,7 @@ from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.catalog.in_use import corpora_in
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder
-from storage.runs.at_work import killed_runs
+from storage.runs.at_work import find_killed_runs
 from tasks.settings.environment import check_environment
 from tasks.watching.metrics_endpoint import shows_all
 
@@ -106,7 +106,7 @@ async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> No
         deployment_id=FlowRunFilterDeploymentId(any_=list(served)),
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=AT_WORK)),
     )
-    known = {each.path.stem for corpus in corpora_in(corpora_folder()) for each in killed_runs(corpus)}
+    known = {each.path.stem for corpus in corpora_in(corpora_folder()) for each in find_killed_runs(corpus)}
     async with get_client() as client:
         found = [run for run in await client.read_flow_runs(flow_run_filter=wanted) if alone or str(run.id) in known]
         for run in found:

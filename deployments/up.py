@@ -28,7 +28,7 @@ from flows.prefect_runs.server import (
 from flows.service.listening import USUAL_ADDRESS, check_question_settings
 from storage.errors import ExpectedError, RequestError
 from storage.locations import home, prefect_folder
-from storage.lock import taken
+from storage.lock import try_lock
 from storage.object_address import is_address
 from storage.system import check_writable, require_room
 from tasks.models.local import context_tokens, local_model_is_named, weights
@@ -136,7 +136,7 @@ def hold_home() -> None:
     """
     # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    if not taken(held):
+    if not try_lock(held):
         raise ExpectedError(
             f"everything is up already for FLOWREADER_HOME {str(home())!r}", str(home()), "end that first, or name another home"
         )

@@ -30,7 +30,7 @@ from tasks.reading.answer import UnansweredError, gather_answer, record
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.step import StepKey, Workplace, chain_steps
 from tasks.views.answers import AnswerView, view_answer
 from tasks.watching.watching import watch_question
@@ -55,7 +55,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     """
     began = time.monotonic()
     if request.local:
-        request = request.model_copy(update={"settings": changed(request.settings, {"reading.by": "model"})})
+        request = request.model_copy(update={"settings": change_settings(request.settings, {"reading.by": "model"})})
     server = local_model() if request.local else chat_server_of(request.settings, request.reader)
     location, questions = corpus_location(request.corpus), check_questions(request.questions)
     async with open_in_thread(location) as snapshot:

@@ -28,7 +28,7 @@ from tasks.events import RefusalReason
 from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
 from tasks.settings.ask import load_settings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.environment import settings_file
 from tasks.step import turn
 from tasks.views.answers import AnswerView
@@ -198,7 +198,7 @@ def with_own_files(request: AskRequest) -> AskRequest:
     """Return the request with the weights and reranker of the service's own settings, if any."""
     own = load_settings(file).ask if request.preset == "default" and (file := settings_file()) else None
     files = {name: value for name in FILES if own and (value := getattr(own, name))}
-    return request.model_copy(update={"settings": changed(request.settings, files)}) if files else request
+    return request.model_copy(update={"settings": change_settings(request.settings, files)}) if files else request
 
 
 @flow(

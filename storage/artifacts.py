@@ -11,7 +11,7 @@ from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.locations import artifacts_folder
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 
 
 class ArtifactDamagedError(ExpectedError):
@@ -27,13 +27,13 @@ PARTIAL = ".partial-"
 
 
 def write_durably(path: Path, data: bytes, *, synced: bool = True) -> None:
-    """Replace the file by `data`, as `written_durably` does."""
-    with written_durably(path, synced=synced) as stream:
+    """Replace the file by `data`, as `replace_durably` does."""
+    with replace_durably(path, synced=synced) as stream:
         stream.write(data)
 
 
 @contextmanager
-def written_durably(path: Path, *, synced: bool = True) -> Iterator[io.BufferedRandom]:
+def replace_durably(path: Path, *, synced: bool = True) -> Iterator[io.BufferedRandom]:
     """Replace the file by what the block writes, in one step that survives a power cut: write, fsync, rename, fsync the folder.
 
     Where it is not `synced` it survives a kill only: for what is checked when it is read and can be made again.
@@ -84,7 +84,7 @@ class ArtifactStore:
         except FileNotFoundError:
             sound = False
         if not sound:
-            with full_disk_explained(self.folder, len(data)):
+            with explain_full_disk(self.folder, len(data)):
                 write_durably(path, data, synced=self.synced)
         return name
 
@@ -111,5 +111,5 @@ class ArtifactStore:
         return (path for path in self.folder.glob("??/*") if path.is_file())
 
 
-def kept_artifacts() -> ArtifactStore:
+def home_artifacts() -> ArtifactStore:
     return ArtifactStore(artifacts_folder())

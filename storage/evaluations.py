@@ -14,12 +14,12 @@ from pathlib import Path
 
 import duckdb
 
-from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_other_versions
+from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, make_database, open_database, refuse_other_versions
 from storage.codec import canonical_json
 from storage.errors import AmbiguousError, UnknownError
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 from storage.records.evaluations import FIGURES, SCORED, Evaluation
-from storage.system import check_writable, full_disk_explained
+from storage.system import check_writable, explain_full_disk
 from storage.text import storable
 
 SCHEMA_VERSION = 1
@@ -41,7 +41,7 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
     """
     settings = canonical_json(dict(evaluation.settings)).decode()
     check_writable(path.parent)
-    with full_disk_explained(path.parent, BYTES_OF_A_VALUE * evaluation.scored.height), _held_open(path) as connection:
+    with explain_full_disk(path.parent, BYTES_OF_A_VALUE * evaluation.scored.height), _open_locked(path) as connection:
         connection.begin()
         _write(connection, evaluation, settings)
         connection.commit()
@@ -56,20 +56,20 @@ def list_evaluations(path: Path) -> list[Evaluation]:
     """
     if not path.exists():
         return []
-    with _held_open(path) as connection:
+    with _open_locked(path) as connection:
         return _read_heads(connection)
 
 
 def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
-    """Return the evaluation, whole, whose id is this or begins with these 6 or more characters.
+    """Return the whole evaluation with this id, or with an id that begins with these 6 or more characters.
 
     Raise UnknownError, or AmbiguousError, naming all, and as `list_evaluations` does.
     """
     if not path.exists():
         raise _unknown(run_prefix)
-    with _held_open(path) as connection:
+    with _open_locked(path) as connection:
         heads = {head.run_id: head for head in _read_heads(connection)}
-        found = heads[_named(run_prefix, sorted(heads))]
+        found = heads[_find_run_id(run_prefix, sorted(heads))]
         query = (
             'SELECT arm, question_id, document, map_keys("values") AS metric, map_values("values") AS value '
             "FROM scored WHERE run_id = ? ORDER BY position"
@@ -118,7 +118,7 @@ def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
     return [Evaluation(*values) for values in read]
 
 
-def _named(asked: str, run_ids: Sequence[str]) -> str:
+def _find_run_id(asked: str, run_ids: Sequence[str]) -> str:
     if asked in run_ids:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []
@@ -136,19 +136,19 @@ def _unknown(asked: str) -> UnknownError:
 
 
 @contextmanager
-def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open_locked(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
     with lock_file(path.with_name(f"{path.name}.lock")) as descriptor:
-        if not taken(descriptor, wait_seconds=WAIT_SECONDS):
+        if not try_lock(descriptor, wait_seconds=WAIT_SECONDS):
             raise CatalogBusyError(
                 f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s",
                 str(path),
                 "run the command again when it is done",
             )
         if not path.exists():
-            with made(path, Path(__file__).with_name("evaluations.sql")) as connection:
+            with make_database(path, Path(__file__).with_name("evaluations.sql")) as connection:
                 connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
-        with opened(path, read_only=False) as connection:
+        with open_database(path, read_only=False) as connection:
             try:
                 for (version,) in connection.execute("SELECT schema_version FROM store").fetchall():
                     refuse_other_versions(version, path, SCHEMA_VERSION)

@@ -1,4 +1,4 @@
--- The results of all evaluations, version 1: what was asked of which corpus by which code, and all that it measured.
+-- The results of all evaluations, version 1: the questions, the corpus, the code, and everything that was measured.
 
 -- One row.
 CREATE TABLE store (

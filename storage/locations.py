@@ -47,27 +47,27 @@ def abilities_folder() -> Path:
 
 
 def evaluations_file() -> Path:
-    """Return the DuckDB file of all evaluations' results, of whatever corpus."""
+    """Return the DuckDB file with the results of all evaluations of all corpora."""
     return home() / "evaluations.duckdb"
 
 
 def evaluations_folder() -> Path:
-    """Return the folder of what an evaluation leaves apart from its results, in a folder of its run's id."""
+    """Return the folder of an evaluation's other files, in a folder named by its run's id."""
     return home() / "evaluations"
 
 
 def reports_folder(of: Path | None = None) -> Path:
-    """Return the folder of what deployed runs answered: an HTML page for each answer, and what Prefect keeps for the asker."""
+    """Return the folder of deployed runs' answers: an HTML page for each, and the results that Prefect keeps."""
     return (of or home()) / "reports"
 
 
 def mirrors_folder(of: Path | None = None) -> Path:
-    """Return the folder of copies of what lies in object stores."""
+    """Return the folder of our copies of objects in object stores."""
     return (of or home()) / "mirrors"
 
 
 def uploads_folder(of: Path | None = None) -> Path:
-    """Return the folder of what the service took in, as the catalog names it: in a folder for each corpus and content."""
+    """Return the folder of uploads, as the catalog names it: in a folder for each corpus and content."""
     return (of or home()).resolve() / "uploads"
 
 
@@ -149,7 +149,7 @@ class CorpusLocation:
         """What questions made that may be asked again: a folder for each snapshot, with answers that quote the documents."""
         return self.folder / "asked"
 
-    def asked_of(self, snapshot: int) -> Path:
+    def question_folder(self, snapshot: int) -> Path:
         return self.asked / str(snapshot)
 
     @property

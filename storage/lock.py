@@ -16,7 +16,7 @@ from storage.errors import ExpectedError
 
 POLL_SECONDS = 0.1
 LOOK_SECONDS, LOOK_POLL_SECONDS = 1.0, 0.001
-"""Who looks whether a lock is held holds it for some microseconds, or until the machine gives it time again."""
+"""A process that tests whether a lock is held takes it for some microseconds, or until it is scheduled again."""
 
 
 class CorpusBusyError(ExpectedError):
@@ -55,7 +55,7 @@ class WriterLock:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Return who wrote the lock file last, dead or alive; None where nobody did or a kill cut it."""
+    """Return the process that last wrote the lock file, dead or alive; None where there is none or a kill cut the file short."""
     try:
         return Holder(**json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -63,7 +63,7 @@ def read_holder(path: Path) -> Holder | None:
 
 
 @contextmanager
-def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
+def hold_lock(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
     """Hold the lock of a corpus inside the block; raise CorpusBusyError where it is held for `wait_seconds` longer.
 
     The file stays: to unlink it would let two in at once.
@@ -72,7 +72,7 @@ def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
         wait_for(descriptor, path, wait_seconds)
         if not is_still_there(descriptor, path):
             raise CorpusBusyError(
-                f"corpus {path.parent.name!r} was removed while it was waited for", path.parent.name, "run the command again"
+                f"corpus {path.parent.name!r} was removed while this waited for it", path.parent.name, "run the command again"
             )
         announce(descriptor)
         yield WriterLock(path, descriptor)
@@ -80,7 +80,7 @@ def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
 
 @contextmanager
 def lock_file(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
-    """Open the file of a lock, by default made where it is missing; what is taken of it ends with the block."""
+    """Open a lock's file, by default made where it is missing; a lock on it ends with the block."""
     descriptor = os.open(path, how | os.O_CLOEXEC, 0o644)
     try:
         yield descriptor
@@ -90,7 +90,7 @@ def lock_file(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
         os.close(descriptor)
 
 
-def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
+def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0, poll_seconds: float = POLL_SECONDS) -> bool:
     """Take the lock of an open file; say whether it became free in time."""
     deadline = time.monotonic() + wait_seconds
     while True:
@@ -104,19 +104,19 @@ def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0
 
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:
-    """Wait until nobody holds the lock; raise CorpusBusyError where somebody does for longer. Nothing is held on return."""
+    """Wait until the lock is free; raise CorpusBusyError where it is held for longer. It is not taken."""
     with suppress(OSError), lock_file(path, os.O_RDWR) as descriptor:
         wait_for(descriptor, path, wait_seconds)
 
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
     """Hold the exclusive lock of a corpus on return; raise CorpusBusyError where that takes longer."""
-    if not taken(descriptor, wait_seconds=wait_seconds):
+    if not try_lock(descriptor, wait_seconds=wait_seconds):
         raise busy(path.parent.name, read_holder(path))
 
 
 def is_still_there(descriptor: int, path: Path) -> bool:
-    """Say whether the open file is the one that the path names: who waited for a removed corpus holds a lock that locks nothing."""
+    """Say whether the path still names the open file: a writer that waited for a removed corpus holds a lock on nothing."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -124,7 +124,7 @@ def is_still_there(descriptor: int, path: Path) -> bool:
 
 
 def busy(corpus: str, holder: Holder | None) -> CorpusBusyError:
-    """Say who holds the corpus and for how long; `holder` is None where it is held and not yet signed."""
+    """Name the process that holds the corpus and for how long; `holder` is None where the lock is not signed yet."""
     by, remedy = "another process", "wait for it and run the command again"
     if holder is not None:
         age = max(0, round(time.time() - holder.since))

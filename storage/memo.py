@@ -81,13 +81,13 @@ class StepMemo:
         shutil.rmtree(self.of_document(document_id), ignore_errors=True)
 
 
-def kept_steps(home: Path) -> StepMemo:
+def home_memo(home: Path) -> StepMemo:
     return StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
 
 
-def asked_steps(location: CorpusLocation, snapshot: int) -> StepMemo:
-    """Return the memory of what questions made of one snapshot, in a folder that goes with it."""
-    folder = location.asked_of(snapshot)
+def question_memo(location: CorpusLocation, snapshot: int) -> StepMemo:
+    """Return the memo of questions to one snapshot, in a folder that is deleted with it."""
+    folder = location.question_folder(snapshot)
     return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False), spare=True)
 
 

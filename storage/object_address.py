@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from storage.errors import RequestError
-from storage.text import escaped
+from storage.text import escape_unprintable
 
 SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
@@ -20,7 +20,7 @@ WITHOUT_CREDENTIALS = (
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """A bucket and, in it, an object or all whose names begin so; the key "" is the whole bucket."""
+    """A bucket, and the key of an object or of all objects below it; the key "" is the whole bucket."""
 
     bucket: str
     key: str
@@ -62,7 +62,7 @@ def store_address(source: str) -> StoreAddress:
     return StoreAddress(bucket=bucket, key=key)
 
 
-def checked_source(source: str) -> str:
+def check_source(source: str) -> str:
     """Return the source, a path or an address, as it is; raise RequestError where it is an address that cannot be used."""
     if is_address(source):
         store_address(source)
@@ -70,4 +70,4 @@ def checked_source(source: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return escaped(text.replace("\\", "\\\\"))
+    return escape_unprintable(text.replace("\\", "\\\\"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
-from storage.artifacts import written_durably
+from storage.artifacts import replace_durably
 from storage.errors import ExpectedError
 from storage.object_address import StoreAddress
 from storage.text import without_sign_in
@@ -75,7 +75,7 @@ def failure(doing: str, at: str, code: str, cause: str, *, refusal: str = "") ->
 
 
 @contextmanager
-def explained(doing: str, at: str) -> Iterator[None]:
+def explain_failure(doing: str, at: str) -> Iterator[None]:
     """Turn every way in which boto3 fails into a StoreError; `doing` is what, to which address, as one goes on after "cannot"."""
     try:
         import boto3  # noqa: F401 - botocore may be there without it
@@ -109,7 +109,7 @@ def quiet_where(codes: Collection[str]) -> Iterator[None]:
 
 def make_client(address: StoreAddress) -> Any:  # noqa: ANN401 - boto3 makes its classes when it runs
     """Return a client, which many threads may use, with the credentials as they are now."""
-    with explained("reach", address.shown):
+    with explain_failure("reach", address.shown):
         import boto3
         from botocore.config import Config
 
@@ -136,7 +136,7 @@ def list_objects(client: Any, address: StoreAddress) -> Iterator[StoredObject]: 
     key = address.key
     # Of all keys that begin with `a`, `a` is the first, and `ab` is none of ours.
     listings = ((key, None),) if not key or key.endswith("/") else ((key, 1), (f"{key}/", None))
-    with explained("list", address.shown):
+    with explain_failure("list", address.shown):
         for prefix, most in listings:
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=address.bucket, Prefix=prefix, PaginationConfig={"MaxItems": most}
@@ -159,7 +159,7 @@ def fetch_object(
     Where it is not as it was `listed` the refusal is CHANGED. What `moved` raises ends the fetch; it gets the bytes of each part,
     and takes them back where a part is fetched again.
     """
-    with explained("read", address.shown):
+    with explain_failure("read", address.shown):
         from boto3.s3.transfer import TransferConfig, create_transfer_manager
         from s3transfer.exceptions import S3DownloadFailedError
 
@@ -187,7 +187,7 @@ class ObjectPrefix:
 
     def read(self, name: str) -> tuple[bytes | None, str]:
         """Return the object and the tag that changes with it, None where there is none."""
-        with quiet_where(ABSENT), explained("read", self.uri(name)):
+        with quiet_where(ABSENT), explain_failure("read", self.uri(name)):
             got = self._s3.get_object(**self._named(name), ChecksumMode="ENABLED")
             return got["Body"].read(), str(got["ETag"])
         return None, ""
@@ -198,7 +198,7 @@ class ObjectPrefix:
         False may also mean that our own put went through and its answer was lost, so that it was sent again: read it to know.
         """
         condition = {"IfMatch": over} if over else {"IfNoneMatch": "*"}
-        with quiet_where(ABSENT | REFUSED), explained("put", self.uri(name)):
+        with quiet_where(ABSENT | REFUSED), explain_failure("put", self.uri(name)):
             self._s3.put_object(**self._named(name), Body=data, **condition)
             return True
         return False
@@ -211,21 +211,21 @@ class ObjectPrefix:
 
     def send(self, name: str, path: Path, moved: Callable[[int], None]) -> None:
         """Put a file, of any size, whatever is there."""
-        with path.open("rb") as stream, explained("put", self.uri(name)):
+        with path.open("rb") as stream, explain_failure("put", self.uri(name)):
             from boto3.s3.transfer import TransferConfig
 
             self._s3.upload_fileobj(stream, **self._named(name), Callback=moved, Config=TransferConfig(use_threads=False))
 
     def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> None:
         """Make the file what the object holds, in one step that survives a power cut; StoreError where that has another hash."""
-        with written_durably(path) as stream:
+        with replace_durably(path) as stream:
             fetch_object(self._s3, self.address.below(name), stream, moved)
             stream.seek(0)
             if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
                 raise failure("read", self.uri(name), "damaged", "it does not match its hash")
 
     def sizes(self, below: str) -> dict[str, int]:
-        """Return how many bytes each object has whose name begins so, which ends in a slash."""
+        """Return the size of each object below this name, which ends in a slash."""
         start = self.address.below("").key
         return {each.key.removeprefix(start): each.size_bytes for each in list_objects(self._s3, self.address.below(below))}
 
@@ -234,7 +234,7 @@ class ObjectPrefix:
         for first in range(0, len(names), DELETE_AT_ONCE):
             keys = [{"Key": self.address.below(name).key} for name in names[first : first + DELETE_AT_ONCE]]
             doing, at = "delete", self.uri(names[first])
-            with explained(doing, at):
+            with explain_failure(doing, at):
                 reply = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
             for refused in reply.get("Errors", ())[:1]:
                 raise failure(doing, at, str(refused["Code"]), str(refused.get("Message", "refused")))

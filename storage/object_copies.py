@@ -1,4 +1,4 @@
-"""Our copies of what lies in object stores: a file for each object, whose name holds its address and tag.
+"""Our copies of objects in object stores: a file for each, named by its address and tag.
 
 So no list can disagree with what lies there. What nothing names is not deleted while an ingest reads; a loss costs the next one the
 download.
@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storage.locations import mirrors_folder
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 from storage.object_address import StoreAddress, is_address
 
 LOCK = "lock"
-"""Held by who reads copies, in common, and by who deletes what nothing names, alone."""
+"""Shared by processes that read copies, exclusive for one that deletes unused ones."""
 SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,16}$")
 
 
@@ -42,11 +42,11 @@ def all_copies(home: Path) -> Iterator[Path]:
 
 def newest_copy(shown: str, home: Path) -> Path | None:
     """Return the copy of an object as `StoreAddress.shown` names it, None where there is none."""
-    copies = sorted(mirrors_folder(home).glob(f"{copy_sign(shown)}-*"), key=_modified)
-    return copies[-1] if copies and _modified(copies[-1]) else None
+    copies = sorted(mirrors_folder(home).glob(f"{copy_sign(shown)}-*"), key=_modified_at)
+    return copies[-1] if copies and _modified_at(copies[-1]) else None
 
 
-def _modified(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     """Return when a file was written last, in seconds since 1970; 0 where it is not there any more."""
     try:
         return path.stat().st_mtime
@@ -55,7 +55,7 @@ def _modified(path: Path) -> float:
 
 
 def forget_copies(shown: Iterable[str], home: Path, *, but: Collection[Path] = ()) -> None:
-    """Delete the copies of these objects but some: who removes a document leaves no copy of it with us."""
+    """Delete our copies of these objects except `but`, so that a removed document leaves none here."""
     gone = set(map(copy_sign, filter(is_address, shown)))
     for path in all_copies(home) if gone else ():
         if sign_of(path) in gone and path not in but:
@@ -64,7 +64,7 @@ def forget_copies(shown: Iterable[str], home: Path, *, but: Collection[Path] = (
 
 @contextmanager
 def copies_lock(home: Path, name: str = LOCK) -> Iterator[int]:
-    """Open a lock among the copies; what is taken of it ends with the block, or with the process."""
+    """Open a lock file among the copies; a lock on it ends with the block, or with the process."""
     folder = mirrors_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
     with lock_file(folder / name) as descriptor:
@@ -72,7 +72,7 @@ def copies_lock(home: Path, name: str = LOCK) -> Iterator[int]:
 
 
 @contextmanager
-def copies_unused(home: Path) -> Iterator[bool]:
-    """Keep every reader of copies out while the block runs; False where one is in."""
+def exclude_readers(home: Path) -> Iterator[bool]:
+    """Keep every reader of copies out while the block runs; yield False where one is reading."""
     with copies_lock(home) as descriptor:
-        yield taken(descriptor)
+        yield try_lock(descriptor)

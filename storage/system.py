@@ -92,7 +92,7 @@ def may_pass(error: BaseException) -> bool:
 
 
 @contextmanager
-def full_disk_explained(place: Path, needed_bytes: int) -> Iterator[None]:
+def explain_full_disk(place: Path, needed_bytes: int) -> Iterator[None]:
     """Turn every way in which a full disk shows itself into a DiskFullError that says where and how much is needed."""
     try:
         yield
@@ -150,12 +150,12 @@ def bound_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return free memory to the system; after a batch was published most of what it took is free, but kept."""
+    """Return free memory to the system; after a batch is published the process still holds most of what the batch took."""
     getattr(ctypes.CDLL(None), "malloc_trim", lambda *_: 1)(0)
 
 
 def open_plain(path: str) -> BufferedReader:
-    """Open a file of which bytes are read; raise OSError for a link or a pipe that it became: neither is followed or waited for."""
+    """Open a regular file to read bytes; raise OSError, without following or waiting, where it has become a link or a pipe."""
     stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()

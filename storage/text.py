@@ -16,14 +16,14 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def escaped(text: str, keep: Collection[str] = "") -> str:
+def escape_unprintable(text: str, keep: Collection[str] = "") -> str:
     """Return the text with every sign written out that a terminal would obey or not show, but those to `keep`."""
     return "".join(sign if sign.isprintable() or sign in keep else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def displayed(path: str) -> str:
+def printable_path(path: str) -> str:
     """Return a path fit for the catalog and a terminal: undecodable bytes, controls and direction marks escaped."""
-    return escaped(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    return escape_unprintable(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def one_line(text: str, keep: Collection[str] = "") -> str:
@@ -31,8 +31,8 @@ def one_line(text: str, keep: Collection[str] = "") -> str:
     return " ".join("".join(sign if sign.isprintable() or sign in keep else " " for sign in text).split())
 
 
-def shortened(text: str, longest: int = NAME_LENGTH) -> str:
-    """Return a text of at most so many characters, as the name of a step has by default; a cut is marked."""
+def shorten(text: str, longest: int = NAME_LENGTH) -> str:
+    """Cut a text to at most `longest` characters, by default those of a step's name; a cut is marked."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -46,8 +46,8 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """Return so many of the names, and how many more there are."""
+def list_names(names: Sequence[str], most: int) -> str:
+    """Return at most `most` of the names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 

@@ -6,14 +6,14 @@ from urllib.parse import SplitResult, urlsplit
 
 
 def host_and_port(written: str) -> tuple[str, int] | None:
-    """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names, the host "" where none is; None for what is none of these."""
+    """Read "HOST:PORT", "[HOST]:PORT" or "PORT" (its host is ""); return None for anything else."""
     text = written.strip()
     parts = _parts(f":{text}" if text.isdecimal() else text)
     return (parts.hostname or "", parts.port) if parts and parts.port else None
 
 
 def host_of(written: str) -> str:
-    """Return the host that "HOST", "[HOST]" or either with a port names, "" for what is none of these."""
+    """Return the host of "HOST" or "[HOST]", with or without a port; "" for anything else."""
     parts = _parts(written)
     return parts.hostname or "" if parts else ""
 

@@ -112,12 +112,12 @@ class Chain:
 chain: ContextVar[Chain] = ContextVar("chain")
 
 turn: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("turn")
-"""Awaited before each step of a question that may have to let others go before it."""
+"""Awaited before each step of a question that may have to let others go first."""
 
 
 @contextmanager
 def chain_steps(after: Iterable[UUID] = ()) -> Iterator[Chain]:
-    """Chain the steps inside the block, the first of them to these task runs; give the chain, whose end others may wait for."""
+    """Chain the steps inside the block, the first of them to these task runs; yield the chain, for others to wait for its end."""
     own = Chain(tuple(after))
     token = chain.set(own)
     try:
@@ -177,7 +177,7 @@ class Step(Generic[P, R]):
         return None
 
     def find_artifacts(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
-        """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
+        """Return the names of the artifacts that the step made for this key, None where there are none or one is damaged."""
         return memo.lookup(key.kept_under, self.name, self.identity(key))
 
     def remember(self, key: StepKey, result: R, memo: StepMemo) -> Mapping[str, str]:
@@ -193,7 +193,7 @@ class Step(Generic[P, R]):
         return identify(self.name, self.version, key.inputs)
 
     def _begin_record(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
-        """Return the line of lineage of what begins now."""
+        """Return the line of lineage for an attempt that begins now."""
         return StepRecord(
             run_id=place.run_id,
             step=self.name,

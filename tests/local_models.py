@@ -5,7 +5,7 @@ import os
 import struct
 from contextlib import contextmanager
 
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 from tasks.models.local import of_file
 
 
@@ -20,7 +20,7 @@ def announced(base_url, path, at):
     """Have another process's model run, as far as can be seen: the lock is held, and the file says where."""
     at.mkdir(parents=True, exist_ok=True)
     with lock_file(at / "local-model.json") as held:
-        assert taken(held)
+        assert try_lock(held)
         os.pwrite(
             held,
             json.dumps({"base_url": base_url, "model": of_file(path).model, "weights": str(path), "api_key": "key"}).encode(),

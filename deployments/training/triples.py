@@ -26,14 +26,14 @@ from tasks.asking.records import Duty
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import Form, characters
-from tasks.models.endpoints import required_chat_endpoint
+from tasks.models.endpoints import require_chat_endpoint
 from tasks.readers.forms import MOST_CHARACTERS, RatedPage, model_words
 from tasks.readers.page_pictures import page_images
 from tasks.readers.walk import page_piece, rating_of
 from tasks.reading.choice import open_reader
 from tasks.reading.model import ModelReader
 from tasks.settings.ask import load_settings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.environment import check_environment
 
 TARGETS, TOLERANCE = 5, 1
@@ -187,14 +187,14 @@ def draw_pages(foci: Mapping[PageKey, Sequence[str]], count: int, seed: int) -> 
 def make_triples(order: argparse.Namespace, output: Output) -> None:
     """Ask about pages, batch by batch, and write what is kept; what ends the run leaves all replies for the same command."""
     check_environment()
-    server = required_chat_endpoint("a chat model is to write triples", otherwise="learn from triples that were written before")
+    server = require_chat_endpoint("a chat model is to write triples", otherwise="learn from triples that were written before")
     if (order.out / TABLE).exists():
         raise RequestError(
             f"{str(order.out)!r} holds triples already, and people's choice of them", str(order.out), "name another folder"
         )
     (order.out / PICTURES).mkdir(parents=True, exist_ok=True)
     reading = {"reading.by": "model", "reading.model.forms": "full"}
-    settings, location = changed(load_settings(order.settings, hurry=False).ask, reading), corpus_location(order.corpus)
+    settings, location = change_settings(load_settings(order.settings, hurry=False).ask, reading), corpus_location(order.corpus)
     arguments = {name: str(value) for name, value in vars(order).items()}
     bounds = {Stage.FIRST: order.count * (2 + order.neighbours)}
     with (

@@ -95,12 +95,12 @@ def report(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
-    from storage.artifacts import kept_artifacts
+    from storage.artifacts import home_artifacts
     from tasks.report.write import write_report
 
     with open_for_reading(corpus_location(corpus)) as snapshot:
         answer = snapshot.answer(asked_id)
-        left_out = write_report(answer, snapshot, kept_artifacts(), path.absolute())
+        left_out = write_report(answer, snapshot, home_artifacts(), path.absolute())
     for reason in left_out:
         output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
     output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)

@@ -165,10 +165,10 @@ def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
             "leave it out",
         )
     from tasks.settings.ask import load_settings
-    from tasks.settings.base import changed
+    from tasks.settings.base import change_settings
 
     settings = load_settings(arguments.settings, arguments.preset, hurry=arguments.batch is None).ask
-    return changed(settings, {"pages_per_answer": arguments.pages_per_answer}) if arguments.pages_per_answer else settings
+    return change_settings(settings, {"pages_per_answer": arguments.pages_per_answer}) if arguments.pages_per_answer else settings
 
 
 def require_one_source(arguments: argparse.Namespace) -> None:

@@ -12,10 +12,10 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location, home
 from storage.records.documents import DocumentRecord, DocumentState
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
-from tasks.settings.base import dotted, leaves
+from tasks.settings.base import leaves, list_dotted
 from tasks.views.corpora import CorpusView, open_runs, view_corpora, view_corpus
 from tasks.views.documents import open_document, view_details, view_receipt
 
@@ -53,7 +53,7 @@ def documents_show(arguments: argparse.Namespace, output: Output) -> int:
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     from storage.cleaning.removing import remove_document
 
-    removed = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
+    removed = remove_document(corpus_location(arguments.corpus), printable_path(arguments.document), now=arguments.now)
     output.draw(view_receipt(removed), "removed.j2")
     return WELL
 
@@ -63,7 +63,7 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
     from storage.corpus.export import export_document
 
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        chosen = [snapshot.find(displayed(arguments.document))] if arguments.document else snapshot.documents()
+        chosen = [snapshot.find(printable_path(arguments.document))] if arguments.document else snapshot.documents()
         ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
         if arguments.document and not ready:
             raise RequestError(f"{chosen[0].name} is {chosen[0].state.value}", arguments.document, chosen[0].reason)
@@ -126,7 +126,7 @@ def settings(arguments: argparse.Namespace, output: Output) -> int:
 
 def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:
     """Show users' settings, with bounds and reasons, or the method's constants, as lines of TOML."""
-    values = dict(dotted(settings.model_dump(mode="json")))
+    values = dict(list_dotted(settings.model_dump(mode="json")))
     for name, field in leaves(type(settings)):
         if method != (field.description is None):
             continue

@@ -21,7 +21,7 @@ from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
-from storage.text import listed, minute
+from storage.text import list_names, minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
 
@@ -118,7 +118,7 @@ def list_kept(_arguments: argparse.Namespace, output: Output) -> int:
         output.data({"evaluations": heads})
     elif evaluations:
         rows = [
-            (one.run_id[:8], minute(one.started), one.what, one.benchmark, one.scope, listed(_arms(one), ARMS_SHOWN))
+            (one.run_id[:8], minute(one.started), one.what, one.benchmark, one.scope, list_names(_arms(one), ARMS_SHOWN))
             for one in evaluations
         ]
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)

@@ -16,10 +16,10 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
-from storage.object_address import checked_source, is_address
+from storage.object_address import check_source, is_address
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.system import check_writable
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of
@@ -105,12 +105,12 @@ def _request(arguments: argparse.Namespace) -> ReadingRequest:
             if getattr(arguments, flag):
                 what = f"--{flag.replace('_', '-')} is about files, and --stages reads none"
                 raise RequestError(what, str(getattr(arguments, flag)), "leave one of the two out; PATH says which documents")
-        paths = tuple(map(checked_source, arguments.paths))
+        paths = tuple(map(check_source, arguments.paths))
         return EvolveRequest(paths=paths, corpus=arguments.corpus, preset=arguments.preset, settings=settings)
     if not arguments.paths:
         raise RequestError("no PATH is given", "ingest", "name a folder that holds documents, or --stages to read no file")
     return IngestRequest(
-        paths=tuple(map(checked_source, arguments.paths)),
+        paths=tuple(map(check_source, arguments.paths)),
         corpus=arguments.corpus,
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),
@@ -131,7 +131,7 @@ def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Surve
             raise RequestError(what, ", ".join(request.paths), remedy)
         return found
     for address in filter(is_address, request.paths):
-        output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
+        output.side.print(f"looking for what is new at {printable_path(address)}", markup=False, soft_wrap=True)
     # A listing has no page counts: an estimate must fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
@@ -151,7 +151,7 @@ def _nothing_found(request: IngestRequest, found: Survey) -> RequestError:
     given = {"--include": request.include, "--exclude": request.exclude}
     globs = [f"{flag} {glob!r}" for flag, patterns in given.items() for glob in patterns]
     what = f"no document was found under {named}" + (f" with {' '.join(globs)}" if globs else "")
-    reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
+    reasons = "".join(f"; {printable_path(item.path)}: {item.reason}" for item in found.found.skipped[:3])
     remedy = "take other patterns, --include '*' takes every file" if globs else "name a folder that holds documents"
     return RequestError(what + reasons, named, remedy)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flows.display.output import Output
 from storage.runs.answer_json import answer_json
-from storage.text import minute, shortened
+from storage.text import minute, shorten
 from tasks.views.answers import AnswerView
 
 QUESTION_SHOWN = 70
@@ -25,7 +25,7 @@ def show_answers(corpus: str, answers: Sequence[AnswerView], output: Output) -> 
         output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
         return
     rows = [
-        (one.answer_id[:8], minute(one.asked), "removed" if one.withheld else one.status, shortened(one.question, QUESTION_SHOWN))
+        (one.answer_id[:8], minute(one.asked), "removed" if one.withheld else one.status, shorten(one.question, QUESTION_SHOWN))
         for one in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)

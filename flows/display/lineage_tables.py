@@ -6,7 +6,7 @@ import json
 from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.lineage.query import QueriedRows, ask_runs
 from tasks.views.runs import LineageView, lineage_context, lineage_json, view_lineage
 
@@ -19,7 +19,7 @@ def lineage(arguments: argparse.Namespace, output: Output) -> int:
         show_result(ask_runs(corpus_location(arguments.corpus), arguments.sql), output)
         return 0
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        found = view_lineage(snapshot, displayed(arguments.named))
+        found = view_lineage(snapshot, printable_path(arguments.named))
     show_lineage(found, output)
     return 0
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from storage.text import escaped
+from storage.text import escape_unprintable
 
 BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
 """The indentation and item mark of a paragraph, under which its further lines are aligned."""
@@ -99,7 +99,7 @@ class Output:
 
 def printable(text: str) -> str:
     """Return the text with control characters escaped: a document's title may hold escape sequences."""
-    return escaped(text, keep="\n")
+    return escape_unprintable(text, keep="\n")
 
 
 def _plain(cell: object) -> str:

@@ -9,7 +9,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.request import clean
 from tasks.evaluation.plan import probed_corpus
 
@@ -58,7 +58,7 @@ def name_reading_run() -> str:
 def name_measuring_run() -> str:
     """Return what is measured, and on which dataset or corpus."""
     request = flow_run.parameters["request"]
-    return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
+    return shorten(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
 
 
 def name_maintaining_run() -> str:
@@ -70,7 +70,7 @@ def name_maintaining_run() -> str:
 def first_of(things: Sequence[str]) -> str:
     """Return the first, fit to be shown, and how many more there are; "nothing" for none."""
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
-    return shortened(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
+    return shorten(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
 
 
 async def tag_run(*tags: str) -> None:

@@ -29,7 +29,7 @@ from flows.service.refusals import describe_misfit, refusal_of, refusal_of_quest
 from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
 from flows.service.web import answers, asking, documents, html
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.views.errors import RefusedError
 from tasks.watching.metrics_endpoint import as_text
 
@@ -102,7 +102,7 @@ def in_our_words(request: Request, error: Exception) -> Exception:
     if isinstance(error, HTTPException):
         path = request.scope["path"]
         remedy = openai_protocol.WHERE if path.startswith(openai_protocol.PREFIX) else "/openapi.json lists what there is"
-        shown = displayed(path)[:100]
+        shown = printable_path(path)[:100]
         return RefusedError(error.status_code, f"{error.detail}: {request.method} {shown}", shown, remedy, headers=error.headers)
     return error
 

@@ -25,7 +25,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
 from storage.runs.answer_json import answer_json
-from storage.text import displayed, shortened
+from storage.text import printable_path, shorten
 from tasks.asking.request import AskRequest, QuestionText
 from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
@@ -204,7 +204,7 @@ def list_documents(corpus: Corpus = "", cursor: Cursor = 0) -> CallToolResult:
 
 def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
     """Unpublish a document; its file stays where it is."""
-    return make_reply(fields_of(view_receipt(remove_document(corpus_location(corpus), displayed(document), now=False))))
+    return make_reply(fields_of(view_receipt(remove_document(corpus_location(corpus), printable_path(document), now=False))))
 
 
 def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
@@ -244,7 +244,7 @@ def make_part(
 
 
 def cut(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: shortened(value, LONGEST_VALUE) if isinstance(value, str) else value for name, value in item.items()}
+    return {name: shorten(value, LONGEST_VALUE) if isinstance(value, str) else value for name, value in item.items()}
 
 
 def size(item: Mapping[str, Any]) -> int:

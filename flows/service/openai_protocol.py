@@ -22,7 +22,7 @@ from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.request import AskRequest
 from tasks.events import StageReached
 from tasks.models.endpoints import chat_endpoint
@@ -230,7 +230,7 @@ def reply_to_front_end(text: str) -> str | None:
     if not TASK.match(text):
         return None
     asked = FIRST_ASKED.search(text)
-    title = shortened(asked[1].strip(), TITLE_CHARACTERS) if asked else "Documents"
+    title = shorten(asked[1].strip(), TITLE_CHARACTERS) if asked else "Documents"
     replies: dict[str, Any] = {"title": title, "tags": [], "follow_ups": [], "queries": [], "text": ""}
     wanted = next((name for name in replies if f'"{name}"' in text), "title")
     return json.dumps({wanted: replies[wanted]})

@@ -12,8 +12,8 @@ from unicodedata import bidirectional, category
 from storage.artifacts import PARTIAL, sync_folder
 from storage.errors import RequestError
 from storage.locations import corpus_location, uploads_folder
-from storage.system import check_writable, full_disk_explained, require_room
-from storage.text import displayed
+from storage.system import check_writable, explain_full_disk, require_room
+from storage.text import printable_path
 from tasks.parsing.formats import HEAD_BYTES, type_of_head
 from tasks.parsing.jobs import ParseError
 from tasks.settings.ask import load_settings
@@ -51,7 +51,7 @@ async def keep_upload(
     require_small(size, most, kept_as)
     await asyncio.to_thread(_prepare, folder, size, limits)
     partial, digest, head, size, looked = folder / f"{PARTIAL}{os.urandom(8).hex()}", hashlib.sha256(), b"", 0, 0
-    with full_disk_explained(folder, most):
+    with explain_full_disk(folder, most):
         try:
             with partial.open("xb") as file:
                 async for part in stream:
@@ -108,7 +108,7 @@ def require_small(size: int, most: int, name: str) -> None:
 
 def plain_name(name: str) -> str:
     """Return the name as the catalog shows it; raise RequestError where it is none of a file in a folder."""
-    shown = displayed(name)
+    shown = printable_path(name)
     misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)
     if not name.strip() or name.startswith(".") or {"/", "\\"} & set(name) or misleads or len(shown.encode()) > LONGEST_NAME:
         remedy = "no '/', no '\\', no '.' in front, no line break, no character that changes the direction"

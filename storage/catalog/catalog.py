@@ -68,13 +68,13 @@ class Change:
 
     @property
     def replaced(self) -> frozenset[str]:
-        """Documents whose published graph goes: removed, read anew, or no longer readable."""
+        """Documents that lose their published graph: removed, read anew, or no longer readable."""
         unreadable = {record.id for record in self.records if record.state is not DocumentState.READY}
         return self.removed | {graph.document_id for graph in self.graphs} | unreadable
 
 
 @contextmanager
-def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_database(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file for a moment; raise CatalogDamagedError where DuckDB finds it broken.
 
     Raise CatalogBusyError where another program has it open, and DuckDB's own error where memory is short: both pass.
@@ -111,12 +111,12 @@ def refuse_other_versions(schema_version: int, place: Path | str, known: int = S
 
 
 @contextmanager
-def made(path: Path, schema: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def make_database(path: Path, schema: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Make a file by the statements in `schema`, filled in the block; a kill leaves no half of one under `path`."""
     scratch = path.with_name(f".partial-{path.name}")
     for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
         leftover.unlink(missing_ok=True)
-    with opened(scratch, read_only=False) as connection:
+    with open_database(scratch, read_only=False) as connection:
         connection.execute(schema.read_text("utf-8"))
         yield connection
         connection.execute("CHECKPOINT")
@@ -131,7 +131,7 @@ def create(
     records: Sequence[DocumentRecord] = (),
 ) -> None:
     """Make a catalog of no graph, with these documents in it."""
-    with made(path, Path(__file__).with_name("schema.sql")) as connection:
+    with make_database(path, Path(__file__).with_name("schema.sql")) as connection:
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -162,7 +162,7 @@ def head(path: Path, *, read_only: bool = False) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where it cannot be read, StoreVersionError for another version's."""
     if not path.exists():
         raise CatalogDamagedError(f"{str(path)!r} is missing", str(path))
-    with opened(path, read_only=read_only) as connection:
+    with open_database(path, read_only=read_only) as connection:
         return read_head(connection, path)
 
 
@@ -188,7 +188,7 @@ def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping
 
     Raise LockLostError where the catalog holds this snapshot or a later one: only a writer that lost its lock does that.
     """
-    with opened(path, read_only=False) as connection:
+    with open_database(path, read_only=False) as connection:
         connection.begin()
         update = "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1"
         if connection.execute(update, [snapshot, json.dumps(dict(lance_versions))]).fetchone() == (0,):
@@ -266,7 +266,7 @@ def write_edge_counts(connection: duckdb.DuckDBPyConnection, edges: Iterable[Edg
 
 
 def documents_in(path: Path, *, read_only: bool) -> list[DocumentRecord]:
-    with opened(path, read_only=read_only) as connection:
+    with open_database(path, read_only=read_only) as connection:
         return read_documents(connection)
 
 

@@ -18,7 +18,7 @@ from storage.artifacts import sync_folder, write_durably
 from storage.catalog.catalog import SCHEMA_VERSION, refuse_other_versions
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
@@ -88,7 +88,7 @@ def file_hash(path: Path) -> str | None:
         return None
 
 
-def intact(location: CorpusLocation, current: Current) -> bool:
+def is_intact(location: CorpusLocation, current: Current) -> bool:
     return file_hash(snapshot_path(location, current.snapshot)) == current.sha256
 
 
@@ -119,8 +119,8 @@ def pin(path: Path, held: ExitStack) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def forget_asked(folder: Path, *, before: float = math.inf) -> None:
-    """Delete what is kept of questions below a folder, while others may be asking; or only what is older, in seconds of time()."""
+def delete_question_files(folder: Path, *, before: float = math.inf) -> None:
+    """Delete what questions left below a folder, even while others ask; with `before`, in seconds of time(), only what is older."""
     for inner, _folders, names in os.walk(folder):
         for path in (Path(inner, name) for name in names):
             with suppress(FileNotFoundError):
@@ -131,14 +131,14 @@ def forget_asked(folder: Path, *, before: float = math.inf) -> None:
 
 
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
-    """Remove a snapshot that no reader pins, after what is kept of the questions to it; say whether it is gone."""
+    """Remove a snapshot that no reader pins, and first what questions to it left; say whether it is gone."""
     path = snapshot_path(location, number)
     with lock_file(path, os.O_RDONLY) as descriptor:
-        if not taken(descriptor):
+        if not try_lock(descriptor):
             return False
         # What another account keeps there stays: nothing asks for it any more.
         with suppress(OSError):
-            forget_asked(location.asked_of(number))
+            delete_question_files(location.question_folder(number))
         path.unlink()
     sync_folder(path.parent)
     return True
@@ -148,7 +148,7 @@ class PulledError(ExpectedError):
     """A pulled corpus that is to be written."""
 
 
-def pulled_from(location: CorpusLocation) -> str:
+def read_pull_address(location: CorpusLocation) -> str:
     """Return the address that a corpus was pulled from, which this machine may not write; "" for one of this machine's own."""
     try:
         return location.pulled.read_text("utf-8")
@@ -158,12 +158,12 @@ def pulled_from(location: CorpusLocation) -> str:
 
 def pull_again(location: CorpusLocation) -> str:
     """Return the command that renews a pulled corpus, and mends it where it is damaged."""
-    return f"`flowreader corpora pull {pulled_from(location)} --as {location.name}`"
+    return f"`flowreader corpora pull {read_pull_address(location)} --as {location.name}`"
 
 
 def require_own(location: CorpusLocation) -> None:
     """Raise PulledError where the corpus was pulled."""
-    if address := pulled_from(location):
+    if address := read_pull_address(location):
         raise PulledError(
             f"corpus {location.name!r} was pulled from {address} and is read-only",
             location.name,

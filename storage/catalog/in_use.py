@@ -9,7 +9,7 @@ from typing import Any
 from storage.catalog import catalog
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 
 
 def corpora_in(folder: Path) -> list[CorpusLocation]:
@@ -22,25 +22,25 @@ def corpora_in(folder: Path) -> list[CorpusLocation]:
 def without_writers(location: CorpusLocation) -> Iterator[bool]:
     """Keep writers out of a corpus while the block runs; False where one is in."""
     with lock_file(location.lock) as descriptor:
-        yield taken(descriptor)
+        yield try_lock(descriptor)
 
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     """Return the documents and the artifacts that a snapshot of a corpus names."""
-    documents, artifacts = _named(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
+    documents, artifacts = _query_snapshots(locations, "SELECT id FROM documents", "SELECT artifact FROM document_artifacts")
     return documents, artifacts
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    (paths,) = _named(locations, "SELECT path FROM document_paths")
+    (paths,) = _query_snapshots(locations, "SELECT path FROM document_paths")
     return set(map(os.fsdecode, paths))
 
 
-def _named(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
+def _query_snapshots(locations: list[CorpusLocation], *queries: str) -> list[set[Any]]:
     """Return what any snapshot of the corpora names, by query."""
     named: list[set[Any]] = [set() for _ in queries]
     for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):
-        with catalog.opened(path, read_only=True) as connection:
+        with catalog.open_database(path, read_only=True) as connection:
             for found, query in zip(named, queries, strict=True):
                 found.update(row[0] for row in connection.execute(query).fetchall())
     return named

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from storage.artifacts import write_durably
 from storage.codec import CodecError, from_json, to_json
 from storage.locations import CorpusLocation
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 from storage.text import storable
 
 
@@ -25,16 +25,16 @@ def note_removals(location: CorpusLocation, removed: Mapping[str, Iterable[str]]
     Noted before they are unpublished: a kill in between leaves a note of a document that is still there, which harms nothing. No
     removal puts off the purge that is due for an earlier one.
     """
-    before = noted_removals(location)
+    before = read_removals(location)
     paths = dict(before.paths)
     for document, shown in removed.items():
         paths[document] = tuple(sorted({*paths.get(document, ()), *map(storable, shown)}))
     data = to_json(Removals(before.since if location.purge_due.exists() else time.time(), paths))
-    with full_disk_explained(location.folder, len(data)):
+    with explain_full_disk(location.folder, len(data)):
         write_durably(location.purge_due, data)
 
 
-def noted_removals(location: CorpusLocation) -> Removals:
+def read_removals(location: CorpusLocation) -> Removals:
     """Return the removals since the last purge; a damaged note names none, and is due."""
     try:
         return from_json(Removals, location.purge_due.read_bytes())

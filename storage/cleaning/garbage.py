@@ -13,9 +13,9 @@ from pathlib import Path
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.in_use import corpora_in, in_use, paths_in_use, without_writers
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, mirrors_folder, pictures_folder, reports_folder
-from storage.memo import StepMemo, kept_steps
+from storage.memo import StepMemo, home_memo
 from storage.object_address import is_address
-from storage.object_copies import all_copies, copies_unused, copy_sign, sign_of
+from storage.object_copies import all_copies, copy_sign, exclude_readers, sign_of
 from storage.runs.answers import answer_ids
 from storage.runs.replies import CallCache, questions_owner
 
@@ -24,7 +24,7 @@ KEEP_SECONDS = 3600.0
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
 """What nothing names any more stays so long, for it cost money, or may be wanted again: replies of models about documents
-that no corpus has (an ingest whose budget was used up may go on after days), what deployed runs left, killed runs. What is removed
+that no corpus has (an ingest that ran out of budget may go on days later), what deployed runs left, killed runs. What is removed
 on purpose takes all of it along at once."""
 
 
@@ -45,11 +45,11 @@ def collect(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     While another corpus is being written nothing is deleted but copies: its ingest may be about to name an artifact. Nothing is
     deleted either where a corpus cannot be asked what it needs.
     """
-    memo, before = kept_steps(own.home), time.time() - keep_seconds
+    memo, before = home_memo(own.home), time.time() - keep_seconds
     locations = corpora_in(own.folder.parent)
     with ExitStack() as locks:
         try:
-            # Who reads copies keeps them by a lock of their own.
+            # A process that reads copies protects them with a lock of its own.
             _forget_unnamed_copies(own.home, locations, before)
             for location in locations:
                 if location.folder != own.folder and not locks.enter_context(without_writers(location)):
@@ -98,7 +98,7 @@ def _forget_unnamed_copies(home: Path, locations: list[CorpusLocation], before: 
     """Delete the copies of objects that no corpus shows, and what a kill left half written; none while an ingest reads from any."""
     if not mirrors_folder(home).is_dir():
         return
-    with copies_unused(home) as unused:
+    with exclude_readers(home) as unused:
         if unused:
             kept = set(map(copy_sign, filter(is_address, paths_in_use(locations))))
             delete_files(path for path in all_copies(home) if sign_of(path) not in kept and is_older(path, before))
@@ -112,7 +112,7 @@ def is_older(path: Path, moment: float) -> bool:
 
 
 def delete_files(paths: Iterable[Path]) -> tuple[tuple[str, ...], int]:
-    """Delete the files, but for those that go meanwhile; return the names of what was deleted, and how many bytes that was."""
+    """Delete the files that are still there; return the names of those deleted, and their size in bytes."""
     deleted: list[tuple[str, int]] = []
     for path in paths:
         with suppress(FileNotFoundError):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from storage.artifacts import write_durably
 from storage.catalog.catalog import CatalogDamagedError
-from storage.catalog.current import forget_asked
+from storage.catalog.current import delete_question_files
 from storage.catalog.in_use import corpora_in, in_use
 from storage.codec import CodecError
 from storage.locations import CorpusLocation, calls_folder, reports_folder, uploads_folder
@@ -25,11 +25,11 @@ from storage.object_copies import forget_copies
 from storage.records.answers import Answer, NamedDocument
 from storage.runs import log
 from storage.runs.answer_json import answer_from_json, answer_json
-from storage.runs.answers import read_answers, speaking, without_words
+from storage.runs.answers import quoted_documents, read_answers, without_words
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CallCache, questions_owner
-from storage.runs.views import opened_runs
-from storage.system import full_disk_explained
+from storage.runs.views import open_runs_folder
+from storage.system import explain_full_disk
 
 
 def forget(location: CorpusLocation, gone: Collection[str], paths: Iterable[str] = ()) -> int:
@@ -42,7 +42,7 @@ def forget(location: CorpusLocation, gone: Collection[str], paths: Iterable[str]
         return 0
     forget_replies(location, gone)
     forget_reports(location.home, gone)
-    forget_asked(location.asked)
+    delete_question_files(location.asked)
     return erase_quotes(location, gone)
 
 
@@ -57,7 +57,7 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
     try:
         elsewhere, _artifacts = in_use([location for location in corpora_in(own.folder.parent) if location.folder != own.folder])
     except CatalogDamagedError:
-        # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
+        # What a damaged corpus has is unknown; a user who removes a document wants its words gone.
         elsewhere = set()
     for document in set(documents) - elsewhere:
         CallCache(calls_folder(own.home)).forget(document)
@@ -90,10 +90,10 @@ def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:
 
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
-    """Return every document whose words a kept answer holds; raise ExpectedError where a file cannot be read."""
-    with opened_runs(location.runs) as runs:
+    """Return every document that is quoted by a kept answer; raise ExpectedError where a file cannot be read."""
+    with open_runs_folder(location.runs) as runs:
         runs.require_readable()
-    return {document for answer in read_answers(location, present=()) for document in speaking(answer)}
+    return {document for answer in read_answers(location, present=()) for document in quoted_documents(answer)}
 
 
 def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
@@ -119,10 +119,10 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
     with log.writing_alone(path):
         lines = path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if not log.is_cut(line)]
-        erased = [_erased_line(line, gone) for line in whole]
+        erased = [_erase_in_line(line, gone) for line in whole]
         if erased != lines:
             data = b"".join(erased)
-            with full_disk_explained(path.parent, len(data)):
+            with explain_full_disk(path.parent, len(data)):
                 modified = path.stat().st_mtime_ns
                 write_durably(path, data)
                 # What is newest is found by it.
@@ -130,7 +130,7 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
     return sum(before != after for before, after in zip(whole, erased, strict=True))
 
 
-def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
+def _erase_in_line(line: bytes, gone: Collection[str]) -> bytes:
     """Return the line without words of these documents; of an answer that names one and cannot be read, nothing stays."""
     entry = log.read_entry(line) if any(document.encode() in line for document in gone) else None
     if entry is None or entry["kind"] != log.EntryKind.ANSWER:

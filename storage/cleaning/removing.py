@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from storage.catalog.catalog import CatalogDamagedError, documents_in
-from storage.catalog.current import forget_asked, snapshot_numbers, snapshot_path
-from storage.catalog.removals import note_removals, noted_removals
+from storage.catalog.current import delete_question_files, snapshot_numbers, snapshot_path
+from storage.catalog.removals import note_removals, read_removals
 from storage.cleaning import owners
 from storage.cleaning.garbage import KEEP_SECONDS, Garbage, collect
 from storage.cleaning.snapshots import without_readers
@@ -16,7 +16,7 @@ from storage.corpus.snapshot import Snapshot, open_for_reading, unknown_corpus
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.errors import UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation, uploads_folder
-from storage.lock import locked
+from storage.lock import hold_lock
 from storage.object_address import is_address
 from storage.text import storable
 
@@ -25,7 +25,7 @@ WAIT_SECONDS = 600.0
 LOCK_SECONDS = 5.0
 """For a corpus that is being written."""
 ASKED_AGAIN_SECONDS = 30 * 86_400
-"""What is kept of a question goes after so long, also where its snapshot stays."""
+"""What a question left is deleted after this time, even where its snapshot stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def clean_up(corpus: CorpusWriter, *, now: bool = False, wait_seconds: float = 0
     """
     location, purging = corpus.location, now or purge_is_due(corpus.location)
     keep_seconds = 0.0 if purging else KEEP_SECONDS
-    forget_asked(location.asked, before=time.time() - ASKED_AGAIN_SECONDS)
+    delete_question_files(location.asked, before=time.time() - ASKED_AGAIN_SECONDS)
     erased = forget_removed(corpus)
     if purging:
         kept = corpus.purge(wait_seconds=wait_seconds)
@@ -68,7 +68,7 @@ def clean_up(corpus: CorpusWriter, *, now: bool = False, wait_seconds: float = 0
 
 def purge_is_due(location: CorpusLocation) -> bool:
     """Say whether a document was removed so long ago that no reader can still have it open; one noted in the future counts too."""
-    return location.purge_due.exists() and not 0 <= time.time() - noted_removals(location).since <= KEEP_SECONDS
+    return location.purge_due.exists() and not 0 <= time.time() - read_removals(location).since <= KEEP_SECONDS
 
 
 def forget_removed(corpus: CorpusWriter) -> int:
@@ -76,7 +76,7 @@ def forget_removed(corpus: CorpusWriter) -> int:
 
     A copy of what is published now at the same address stays.
     """
-    removed, published = noted_removals(corpus.location).paths, corpus.documents()
+    removed, published = read_removals(corpus.location).paths, corpus.documents()
     shown = {path for record in published for path in record.paths}
     paths = {path for paths in removed.values() for path in paths} - shown
     return owners.forget(corpus.location, removed.keys() - {record.id for record in published}, paths)
@@ -110,11 +110,11 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     They are waited for `patience` seconds, by default WAIT_SECONDS. Answers that quote it, or an earlier content of its file, lose
     those words at once, and again, for those that were being given, when the last reader is gone. What models replied about it, and
     to questions of this corpus, is forgotten with them, and so is what evaluations asked it. Our copy of what lies in an object
-    store or was uploaded goes as well. With `now` one that was removed before may be named, of which something is left.
+    store or was uploaded goes as well. With `now` a document may be named that was removed before and left something.
     Raises UnknownError, AmbiguousError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
-        document, embedder = _asked_for(snapshot, asked, now=now), snapshot.embedder
+        document, embedder = _find_document(snapshot, asked, now=now), snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=LOCK_SECONDS) as corpus:
         uploads = 0
         if document.published:
@@ -134,13 +134,13 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool, patience
     return Receipt(document.document_id, document.name, corpus.snapshot, gone, later, stays)
 
 
-def _asked_for(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
-    """Return the document with this file name or an id that begins so; with `now` also one of which a removal left something."""
+def _find_document(snapshot: Snapshot, asked: str, *, now: bool) -> Removed:
+    """Return the document with this file name or beginning of its id; with `now` also a removed one that left something."""
     try:
         record = snapshot.find(asked, exact=True)
     except UnknownError:
         prefix = asked if ID_PREFIX.fullmatch(asked) else None
-        for document, paths in noted_removals(snapshot.location).paths.items() if now else ():
+        for document, paths in read_removals(snapshot.location).paths.items() if now else ():
             if storable(asked) in _names(paths) or (prefix and document.startswith(prefix)):
                 return Removed(document, asked, paths, {})
         raise
@@ -187,7 +187,7 @@ class RemovedCorpus:
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
-    """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
+    """Delete a corpus, even a damaged or half removed one, the files that only it used, and models' replies about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows it. No command finds the corpus from the first
     moment on; readers that have it open are waited for. Its snapshots, which say what it held, stay until what models replied has
@@ -196,10 +196,10 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """
     if not location.folder.is_dir():
         raise unknown_corpus(location, "see them all with `flowreader corpora list`")
-    with locked(location.lock, wait_seconds=LOCK_SECONDS):
+    with hold_lock(location.lock, wait_seconds=LOCK_SECONDS):
         location.current.unlink(missing_ok=True)
         with without_readers(location, wait_seconds=WAIT_SECONDS):
-            known, documents = _documents_known(location)
+            known, documents = _list_known_documents(location)
             owners.forget_replies(location, known)
             owners.forget_reports(location.home, known)
             owners.forget_questions(location)
@@ -212,12 +212,12 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
-def _documents_known(location: CorpusLocation) -> tuple[set[str], int]:
+def _list_known_documents(location: CorpusLocation) -> tuple[set[str], int]:
     """Return the ids of all documents that snapshots, answers or removals name, and how many the newest snapshot has.
 
     What is damaged names none.
     """
-    known, shown = {document.id for document in owners.documents_in_answers(location)} | noted_removals(location).paths.keys(), 0
+    known, shown = {document.id for document in owners.documents_in_answers(location)} | read_removals(location).paths.keys(), 0
     for number in snapshot_numbers(location):
         with suppress(CatalogDamagedError):
             records = documents_in(snapshot_path(location, number), read_only=True)

@@ -12,7 +12,7 @@ from storage.graph.adjacency_files import drop_old
 from storage.graph.store import GraphStore
 from storage.graph.tables import TableName
 from storage.locations import CorpusLocation
-from storage.lock import lock_file, taken
+from storage.lock import lock_file, try_lock
 
 POLL_SECONDS = 0.1
 
@@ -41,12 +41,12 @@ def without_readers(location: CorpusLocation, *, wait_seconds: float) -> Iterato
     deadline = time.monotonic() + wait_seconds
     with ExitStack() as locks:
         for number in snapshot_numbers(location):
-            taken(locks.enter_context(lock_file(snapshot_path(location, number))), wait_seconds=deadline - time.monotonic())
+            try_lock(locks.enter_context(lock_file(snapshot_path(location, number))), wait_seconds=deadline - time.monotonic())
         yield
 
 
 def replaced_before(location: CorpusLocation, moment: float) -> list[int]:
-    """Return the snapshots whose successor was published before the moment (seconds since 1970)."""
+    """Return the snapshots that were replaced before this moment (seconds since 1970)."""
     numbers = snapshot_numbers(location)
     return [
         number for number, successor in itertools.pairwise(numbers) if snapshot_path(location, successor).stat().st_mtime <= moment

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyarrow.compute as pc
 
 from storage.catalog.catalog import CatalogDamagedError
-from storage.catalog.current import CurrentDamagedError, pull_again, pulled_from
+from storage.catalog.current import CurrentDamagedError, pull_again, read_pull_address
 from storage.catalog.in_use import corpora_in, in_use
 from storage.cleaning.garbage import KEEP_SECONDS, unnamed_files
 from storage.corpus.snapshot import Snapshot, open_for_reading
@@ -20,7 +20,7 @@ from storage.graph.checks import GraphError, check_vectors
 from storage.graph.store import GraphDamagedError
 from storage.graph.tables import SECOND_VECTOR, VECTOR_COLUMNS, TableName, vectors_of
 from storage.locations import CorpusLocation
-from storage.memo import StepMemo, kept_steps
+from storage.memo import StepMemo, home_memo
 from storage.records.documents import DocumentState
 
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
@@ -36,11 +36,11 @@ def examine(location: CorpusLocation) -> list[Finding]:
     Raise UnknownCorpusError where there is no corpus. What the next ingest is to look at is left as a marker for it.
     """
     found = _findings(location)
-    return [replace(each, remedy=f"run {pull_again(location)}") for each in found] if pulled_from(location) else found
+    return [replace(each, remedy=f"run {pull_again(location)}") for each in found] if read_pull_address(location) else found
 
 
 def _findings(location: CorpusLocation) -> list[Finding]:
-    memo = kept_steps(location.home)
+    memo = home_memo(location.home)
     try:
         with open_for_reading(location) as snapshot:
             of_graph = (finding for examine_part in OF_GRAPH for finding in examine_part(snapshot))

@@ -21,7 +21,7 @@ def export_document(snapshot: Snapshot, document_id: str) -> bytes:
     places = {node.id: node.ordinal for node in nodes}
     return canonical_json(
         {
-            "document": described(record),
+            "document": describe_document(record),
             "pages": with_hashes(plain(snapshot.pages(document_id)), "vector", snapshot.page_vectors(document_id)),
             "sections": [_without_empty_summary(section) for section in plain(snapshot.sections(document_id))],
             "nodes": with_hashes(with_hashes(plain(nodes), "vector", last), "initial_vector", initial),
@@ -36,7 +36,7 @@ def _without_empty_summary(section: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in section.items() if name != "summary" or value}
 
 
-def described(record: DocumentRecord) -> dict[str, Any]:
+def describe_document(record: DocumentRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "version": record.version,

@@ -16,7 +16,7 @@ from storage.catalog.catalog import CatalogDamagedError, CatalogHead, Change
 from storage.catalog.current import (
     Current,
     CurrentDamagedError,
-    intact,
+    is_intact,
     read_current,
     release,
     snapshot_numbers,
@@ -55,7 +55,7 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity | EmbedderCho
     if found is not None:
         check_embedder(location, found.embedder, wanted)
         found = replace(found, embedder=wanted)
-        graph = pinned_graph(location, found, messages)
+        graph = open_pinned_graph(location, found, messages)
         if graph is None:
             lost = tuple(catalog.documents_in(location.catalog, read_only=False))
             set_aside(location.catalog, messages)
@@ -115,7 +115,7 @@ def set_aside(path: Path, messages: list[str]) -> None:
 def restore_catalog(location: CorpusLocation, pointer: Current | None, messages: list[str]) -> CatalogHead | None:
     """Copy the newest usable snapshot to the catalog, the published one first."""
     numbers = snapshot_numbers(location)[::-1]
-    if pointer is not None and not intact(location, pointer):
+    if pointer is not None and not is_intact(location, pointer):
         messages.append(f"the published snapshot {pointer.snapshot} is missing or altered")
         numbers = [number for number in numbers if number != pointer.snapshot]
     for number in numbers:
@@ -148,7 +148,7 @@ def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: Embe
         )
 
 
-def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> GraphStore | None:
+def open_pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> GraphStore | None:
     """Return the graph at the versions that the catalog pins, None where they cannot be had."""
     try:
         open_graph(location.lance, head.lance_versions)
@@ -173,7 +173,7 @@ def agree(
         number = 1 + max(head.snapshot, named, *snapshot_numbers(location))
         head = replace(head, snapshot=number, lance_versions=graph.versions())
         catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=head.lance_versions)
-    elif pointer is not None and head.snapshot == named and intact(location, pointer):
+    elif pointer is not None and head.snapshot == named and is_intact(location, pointer):
         return head
     else:
         messages.append(f"snapshot {head.snapshot} was not yet the published one, or its file was damaged; it is published now")

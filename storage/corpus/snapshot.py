@@ -33,7 +33,7 @@ from storage.records.documents import (
     TableRow,
     Vectors,
 )
-from storage.text import listed
+from storage.text import list_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 BY_ID = "name it by 8 or more digits of its id or by "
 KEPT_OUTLINES = 512
-"""Documents whose sections are kept for the next question: some 25 each, of half a kilobyte."""
+"""Documents with their sections kept for the next question: some 25 each, of half a kilobyte."""
 CORPORA_NAMED, DOCUMENTS_NAMED = 5, 10
 """Corpora, and documents, that an error names, at most."""
 
@@ -125,22 +125,22 @@ class Snapshot:
         return read_answers(self.location, present=self._present)
 
     def newest_answers(self, most: int) -> list[Answer]:
-        """Return so many of `answers`, the newest."""
+        """Return the newest of `answers`, at most `most`."""
         from storage.runs.answers import newest_answers
 
         return newest_answers(self.location, most, present=self._present)
 
     def answer(self, asked_id: str) -> Answer:
-        """Return the one of `answers` whose id begins so; raise what `find_answer` does."""
+        """Return the one of `answers` with this beginning of its id; raise what `find_answer` raises."""
         from storage.runs.answers import find_answer
 
         return find_answer(self.location, asked_id, present=self._present)
 
     def find(self, asked: str, *, exact: bool = False) -> DocumentRecord:
-        """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
+        """Return the document with this file name, or with an id that begins with these 8 or more hexadecimal digits.
 
-        Where none is, and a part of a name need not be `exact`, it is that whose name alone holds it, in any case.
-        Raise UnknownError where none is, AmbiguousError, naming them all, where several are.
+        Where there is none, and the name need not be `exact`, it is the only one with these characters in its name, in any case.
+        Raise UnknownError where there is none, AmbiguousError, naming them all, where there are several.
         """
         prefix, part = asked if ID_PREFIX.fullmatch(asked) else None, asked.casefold().strip()
         names = {record: [path.rsplit("/", 1)[-1] for path in record.paths] for record in self.documents()}
@@ -157,7 +157,7 @@ class Snapshot:
                 over_http=f"{BY_ID}{by_name}, the list of documents shows both",
             )
         if len(found) > 1:
-            several = listed([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
+            several = list_names([f"{record.id[:16]} {record.name!r}" for record in found], DOCUMENTS_NAMED)
             raise AmbiguousError(
                 f"{asked!r} names {len(found)} documents: {several}", asked, "take one of these names, or more digits of the id"
             )
@@ -310,7 +310,7 @@ def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusE
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     make = remedy or f"make it with `flowreader ingest PATH --corpus {location.name}`"
     send = "add a document to it, which makes it"
-    take = f"take {listed(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
+    take = f"take {list_names(list(map(repr, there)), CORPORA_NAMED)}, or " if there else ""
     return UnknownCorpusError(
         f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}",
         location.name,
@@ -336,7 +336,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
                 continue
             if sha256 != current.sha256:
                 break
-            connection = held.enter_context(catalog.opened(path, read_only=True))
+            connection = held.enter_context(catalog.open_database(path, read_only=True))
             yield Snapshot(location, current, pointer, connection, catalog.read_head(connection, path))
             return
     if not location.current.exists():

@@ -20,13 +20,13 @@ from storage.catalog.current import (
     CurrentDamagedError,
     drop_snapshot,
     file_hash,
-    intact,
-    pulled_from,
+    is_intact,
     read_current,
+    read_pull_address,
     snapshot_numbers,
     snapshot_path,
 )
-from storage.catalog.removals import note_removals, noted_removals
+from storage.catalog.removals import note_removals, read_removals
 from storage.cleaning.garbage import KEEP_SECONDS, collect
 from storage.cleaning.owners import forget
 from storage.codec import CodecError, from_json, to_json
@@ -35,10 +35,10 @@ from storage.errors import ExpectedError
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
-from storage.lock import locked
+from storage.lock import hold_lock
 from storage.object_address import StoreAddress
 from storage.object_client import ABSENT, ObjectPrefix, StoreError
-from storage.system import full_disk_explained, require_room
+from storage.system import explain_full_disk, require_room
 
 FORMAT = 2
 POINTER = "CURRENT"
@@ -106,7 +106,7 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
         known = {each.sha256: each.push for each in before.files} if before else {}
         number = before.push + 1 if before else 1
         places = snapshot_files(snapshot)
-        files = tuple(pool.map(lambda path: described(path, places[path], known, number), sorted(places)))
+        files = tuple(pool.map(lambda path: describe_file(path, places[path], known, number), sorted(places)))
         if before and (before.current, before.files) == (current, files):
             return Transferred(location.name, prefix.address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
         there = prefix.sizes(f"files/{number}/")
@@ -135,7 +135,7 @@ def snapshot_files(snapshot: Snapshot) -> dict[str, Path]:
     return found | {part.relative_to(location.folder).as_posix(): part for part in parts}
 
 
-def described(path: str, place: Path, known: dict[str, int], number: int) -> SentFile:
+def describe_file(path: str, place: Path, known: dict[str, int], number: int) -> SentFile:
     """Return a file as this push names it; raise ArtifactDamagedError where it is damaged."""
     sha256 = file_hash(place)
     if sha256 is None or (path.startswith("artifacts/") and not path.endswith(sha256)):
@@ -213,12 +213,12 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     Whatever ends it before CURRENT is written leaves the corpus as it was. Raise ExpectedError where the name is another corpus's.
     """
     prefix = ObjectPrefix(address)
-    pushed = what_was_pushed(prefix)
+    pushed = require_pushed(prefix)
     location = corpus_location(name or pushed.corpus)
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
     # While the lock is held, artifacts that no snapshot names yet are not deleted.
-    with locked(location.lock, wait_seconds=WAIT_SECONDS):
+    with hold_lock(location.lock, wait_seconds=WAIT_SECONDS):
         require_free(location, prefix.address)
         write_durably(location.pulled, prefix.address.uri.encode())
         while True:
@@ -228,12 +228,12 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
                 if error.refusal not in ABSENT:
                     raise
                 # Another push came meanwhile and deleted what this pull began with; or an object was deleted by hand.
-                missed, pushed = pushed, what_was_pushed(prefix)
+                missed, pushed = pushed, require_pushed(prefix)
                 if missed == pushed:
                     raise
 
 
-def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
+def require_pushed(prefix: ObjectPrefix) -> Pushed:
     pushed, _tag = read_pushed(prefix)
     if pushed is None:
         raise ExpectedError(
@@ -246,7 +246,7 @@ def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
 
 def require_free(location: CorpusLocation, address: StoreAddress) -> None:
     """Raise ExpectedError where the corpus of that name is of this machine, or of another address."""
-    came_from = pulled_from(location)
+    came_from = read_pull_address(location)
     if came_from and came_from != address.uri:
         raise ExpectedError(
             f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}",
@@ -262,7 +262,7 @@ def require_free(location: CorpusLocation, address: StoreAddress) -> None:
 def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
     """Fetch what is not here as it was pushed, then publish the snapshot here. The caller holds the corpus's lock."""
     catalog.refuse_other_versions(pushed.current.schema_version, prefix.address.uri)
-    before = published(location)
+    before = read_published(location)
     require_same_making(location, before, pushed)
     kept = ArtifactStore(artifacts_folder(location.home))
 
@@ -277,7 +277,7 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
         missing = [file for file, here in zip(pushed.files, sound, strict=True) if not here]
         total = sum(file.size_bytes for file in missing)
         require_room(location.folder, total)
-        with full_disk_explained(location.folder, total):
+        with explain_full_disk(location.folder, total):
             do_all(pool, fetch, missing)
             publish(location, before, pushed)
             tidy_up(location, pushed.current)
@@ -285,22 +285,22 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved:
     return Transferred(location.name, prefix.address.uri, pushed.current.snapshot, changed, len(missing), total)
 
 
-def published(location: CorpusLocation) -> Pushed | None:
+def read_published(location: CorpusLocation) -> Pushed | None:
     """Return what is published here; None where nothing is, or where it is damaged, which a pull mends."""
     try:
         current = read_current(location)
-        return listed(location, current.snapshot) if current and intact(location, current) else None
+        return read_file_list(location, current.snapshot) if current and is_intact(location, current) else None
     except (CurrentDamagedError, CodecError, FileNotFoundError):
         return None
 
 
-def list_of(location: CorpusLocation, snapshot: int) -> Path:
+def file_list_path(location: CorpusLocation, snapshot: int) -> Path:
     """Return where it stands which files a pulled snapshot has."""
     return location.snapshots / f"{snapshot}.files"
 
 
-def listed(location: CorpusLocation, snapshot: int) -> Pushed:
-    return from_json(Pushed, list_of(location, snapshot).read_bytes())
+def read_file_list(location: CorpusLocation, snapshot: int) -> Pushed:
+    return from_json(Pushed, file_list_path(location, snapshot).read_bytes())
 
 
 def require_same_making(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
@@ -323,18 +323,20 @@ def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> 
     gone = {old.id: old.paths for old in earlier if old.id not in present and paths.isdisjoint(old.paths)}
     if gone:
         note_removals(location, gone)
-    write_durably(list_of(location, pushed.current.snapshot), to_json(pushed))
+    write_durably(file_list_path(location, pushed.current.snapshot), to_json(pushed))
     write_durably(location.current, to_json(pushed.current))
-    forget(location, noted_removals(location).paths.keys() - present)
+    forget(location, read_removals(location).paths.keys() - present)
 
 
 def tidy_up(location: CorpusLocation, current: Current) -> None:
     """Drop the older snapshots without a reader, the files that only they had, and old artifacts that nothing names."""
     for number in snapshot_numbers(location):
         if number != current.snapshot and drop_snapshot(location, number):
-            list_of(location, number).unlink(missing_ok=True)
+            file_list_path(location, number).unlink(missing_ok=True)
     try:
-        kept = {location.folder / file.path for number in snapshot_numbers(location) for file in listed(location, number).files}
+        kept = {
+            location.folder / file.path for number in snapshot_numbers(location) for file in read_file_list(location, number).files
+        }
     except (CodecError, FileNotFoundError):
         # What an older snapshot has is not known, and a reader holds it: it goes with a later pull.
         return

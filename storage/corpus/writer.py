@@ -17,9 +17,9 @@ from storage.graph.filters import Column, one_of
 from storage.graph.store import GraphStore
 from storage.graph.tables import TableName, graph_tables
 from storage.locations import CorpusLocation
-from storage.lock import WriterLock, locked
+from storage.lock import WriterLock, hold_lock
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
-from storage.system import check_writable, full_disk_explained, require_room
+from storage.system import check_writable, explain_full_disk, require_room
 
 ROOM_FACTOR = 2
 """LanceDB writes data, indexes and a deletion file; so much room a batch needs at most, in multiples of its size in memory."""
@@ -75,13 +75,13 @@ class CorpusWriter:
         batch = graph_tables(change.graphs, change.cross_edges, self.embedder)
         needed = ROOM_FACTOR * sum(table.nbytes for table in batch.values()) + 3 * self.location.catalog.stat().st_size
         require_room(self.location.folder, needed)
-        with full_disk_explained(self.location.folder, needed):
+        with explain_full_disk(self.location.folder, needed):
             self._take_back_unpublished()
             return self._commit(change, self.graph_store.replace(change.replaced, batch))
 
     def index(self) -> int:
         """Bring the full-text and document indexes up to date, and publish the tables that have them."""
-        with full_disk_explained(self.location.folder, 0):
+        with explain_full_disk(self.location.folder, 0):
             self._take_back_unpublished()
             return self._commit_kept(self.graph_store.index())
 
@@ -90,7 +90,7 @@ class CorpusWriter:
 
         `wait_seconds` bounds the waiting for readers to let go. Return the older snapshots that stay.
         """
-        with full_disk_explained(self.location.folder, 0):
+        with explain_full_disk(self.location.folder, 0):
             self._take_back_unpublished()
             self._commit_kept(self.graph_store.compact())
             kept = tidy(self.location, self.graph_store, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
@@ -102,7 +102,7 @@ class CorpusWriter:
 
         Return the older snapshots that stay; where none does, no file of the corpus holds a word of a removed document any more.
         """
-        with full_disk_explained(self.location.folder, 0):
+        with explain_full_disk(self.location.folder, 0):
             self._take_back_unpublished()
             catalog.rewrite(self.location.catalog)
             for old in self.location.set_aside:
@@ -184,7 +184,7 @@ def open_for_writing(
     require_own(location)
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
-    with locked(location.lock, wait_seconds=wait_seconds) as lock:
-        with full_disk_explained(location.folder, 0):
+    with hold_lock(location.lock, wait_seconds=wait_seconds) as lock:
+        with explain_full_disk(location.folder, 0):
             state = reconcile(location, embedder)
         yield CorpusWriter(location, state.head.embedder, state.head.snapshot, state.messages, state.graph, lock, state.head)

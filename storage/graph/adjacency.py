@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from storage.graph.filters import HEXADECIMAL_ID
 from storage.graph.lookups import every_row
-from storage.graph.store import GraphStore, damage_explained
+from storage.graph.store import GraphStore, explain_damage
 from storage.graph.tables import TableName
 from storage.records.documents import EdgeKind, Modality, NodeKind
 
@@ -124,7 +124,7 @@ def derive(graph: GraphStore) -> Adjacency:
     label_codes = np.array([label_code(label) for label in labels.dictionary.to_pylist()], np.uint32)
     order = np.argsort(document_ids)
     by_id = np.argsort(ids)
-    with damage_explained(TableName.EDGES):
+    with explain_damage(TableName.EDGES):
         arcs = _read_arcs(graph, ids[by_id], by_id)
     return Adjacency(
         rows=nodes["_rowid"].to_numpy(),

@@ -27,7 +27,7 @@ from storage.records.documents import EdgeKind, Modality, NodeKind, identify
 NAMES = tuple(field.name for field in fields(Adjacency))
 CHECKSUMS = "crc32.json"
 FORMAT = identify(CHECKSUMS, *NAMES, *EdgeKind, *NodeKind, *Modality)[:8]
-"""Changes with the files and with the kinds, whose codes stand in them."""
+"""Changes with the files and with the kinds, because the files hold their codes."""
 
 
 def place_of(folder: Path, versions: Mapping[str, int]) -> Path:

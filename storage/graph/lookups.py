@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from storage.graph.filters import Filter
-from storage.graph.store import FULL_TEXT, NEAREST, GraphStore, damage_explained
+from storage.graph.store import FULL_TEXT, NEAREST, GraphStore, explain_damage
 from storage.graph.tables import TableName
 from storage.records.documents import Vectors
 
@@ -68,19 +68,19 @@ def _match(
 
 def _fetch(query: LanceQueryBuilder, name: TableName, columns: list[str], limit: int, where: Filter | None) -> pa.Table:
     query = query.limit(limit).select(columns).with_row_id(True)
-    with damage_explained(name):
+    with explain_damage(name):
         return (query.where(where) if where is not None else query).to_arrow()
 
 
 def take_rows(graph: GraphStore, name: TableName, rows: RowIds, columns: Sequence[str]) -> pa.Table:
     """Return the columns of the rows, which ascend, in their order."""
-    with damage_explained(name):
+    with explain_damage(name):
         found = graph.tables[name].take_row_ids(rows.tolist()).select(list(columns)).with_row_id().to_arrow()
     return found.sort_by("_rowid")
 
 
 def every_row(graph: GraphStore, name: TableName, columns: Sequence[str]) -> pa.Table:
-    """Return the columns of all rows, ascending by row id; for so many a scan takes a fifth of the time."""
-    with damage_explained(name):
+    """Return the columns of all rows, ascending by row id; a scan takes a fifth of the time of lookups."""
+    with explain_damage(name):
         found = graph.tables[name].search().select(list(columns)).with_row_id(True).to_arrow()
     return found.sort_by("_rowid")

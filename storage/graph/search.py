@@ -62,12 +62,12 @@ class Scope:
     def node_filter(self) -> Filter | None:
         """Return what keeps the nodes of the scope; None keeps all."""
         own = [one_of(Column.MODALITY, [self.modality])] if self.modality else []
-        return joined([*self._place_filters(), *own])
+        return join_filters([*self._place_filters(), *own])
 
     def row_filter(self) -> Filter | None:
         """Return what keeps the table rows of the scope; None keeps all. Only a table has rows."""
         own = [one_of(Column.DOCUMENT, ())] if self.modality not in {None, Modality.TABLE} else []
-        return joined([*self._place_filters(), *own])
+        return join_filters([*self._place_filters(), *own])
 
     def _place_filters(self) -> list[Filter]:
         documents = [one_of(Column.DOCUMENT, self.documents)] if self.documents else []
@@ -75,7 +75,7 @@ class Scope:
         return [*documents, *([between(Column.PAGE, *self.pages)] if limited else [])]
 
 
-def joined(filters: list[Filter]) -> Filter | None:
+def join_filters(filters: list[Filter]) -> Filter | None:
     """Return a filter that keeps what all of them keep; None where there is none."""
     return every(*filters) if filters else None
 
@@ -107,7 +107,7 @@ def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial
 
     `columns` are text columns of the table `nodes`: search_text, summary, keywords, label, ...
     """
-    return view.remembered(
+    return view.remember(
         ("whole", scope, tuple(columns), initial_vectors),
         lambda: _graph(view, _by_id(view, _mask(view, scope)), columns, initial_vectors),
     )
@@ -154,7 +154,7 @@ def scope_sample(view: GraphView, scope: Scope, size: int, *, column: str) -> tu
 
     Ids are hashes, so the lowest of them are a uniform sample, the same whenever it is taken.
     """
-    return view.remembered(("sample", scope, size, column), lambda: _sample(view, scope, size, column))
+    return view.remember(("sample", scope, size, column), lambda: _sample(view, scope, size, column))
 
 
 def _sample(view: GraphView, scope: Scope, size: int, column: str) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ def _by_id(view: GraphView, mask: Mask | None) -> IntArray:
 
 def _mask(view: GraphView, scope: Scope) -> Mask | None:
     """Return which positions the scope holds; None says all."""
-    return None if scope == EVERYTHING else view.remembered(("mask", scope), lambda: _make_mask(view, scope))
+    return None if scope == EVERYTHING else view.remember(("mask", scope), lambda: _make_mask(view, scope))
 
 
 def _make_mask(view: GraphView, scope: Scope) -> Mask:
@@ -198,10 +198,10 @@ def find_seeds(view: GraphView, scope: Scope, *, vector: Vectors, words: Sequenc
         text_hits = found.result()
     adjacency = view.adjacency
     return by_turns(
-        ranked(adjacency, adjacency.positions_of_rows(close), -distances),
+        rank_positions(adjacency, adjacency.positions_of_rows(close), -distances),
         by_turns(
-            ranked(adjacency, adjacency.positions_of_rows(text_hits.nodes), text_hits.scores),
-            ranked(adjacency, adjacency.positions_of(text_hits.tables), text_hits.row_scores),
+            rank_positions(adjacency, adjacency.positions_of_rows(text_hits.nodes), text_hits.scores),
+            rank_positions(adjacency, adjacency.positions_of(text_hits.tables), text_hits.row_scores),
         )[:by_text],
     )
 
@@ -239,7 +239,7 @@ def find_places(
     return nodes[found[by_place]][:limit]
 
 
-def ranked(adjacency: Adjacency, positions: IntArray, scores: Scores) -> IntArray:
+def rank_positions(adjacency: Adjacency, positions: IntArray, scores: Scores) -> IntArray:
     """Return the positions, each once at its best score, the highest first, ties by id."""
     by_id = np.argsort(adjacency.ids[positions])
     order = by_id[np.argsort(-scores[by_id], kind="stable")]

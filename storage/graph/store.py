@@ -42,7 +42,7 @@ MANY_VALUES = {TableName.NODES: (Column.PAGE,), TableName.ROWS: (Column.NODE,)}
 NEAREST = "vector"
 """The column of `nodes` that questions search: the last round's."""
 NEAREST_FROM = 5_000
-"""Below so many nodes an exact search takes less than 8 ms.
+"""With fewer nodes an exact search takes less than 8 ms.
 
 The index is RabitQ: a tenth of HNSW_SQ's size, built in a fiftieth of its time. Of the nearest 128 among 100,000 it misses one in
 ten, of the nearest 20 none; a question weighs what it finds by the exact vectors.
@@ -83,7 +83,7 @@ class GraphDamagedError(ExpectedError):
 
 
 @contextmanager
-def damage_explained(name: TableName) -> Iterator[None]:
+def explain_damage(name: TableName) -> Iterator[None]:
     """Turn what LanceDB says of torn or missing files into a GraphDamagedError that names the table."""
     try:
         yield
@@ -163,13 +163,13 @@ class GraphStore:
         query = self.tables[name].search()
         if where is not None:
             query = query.where(where)
-        with damage_explained(name):
+        with explain_damage(name):
             return (query.select(list(columns)) if columns else query).to_arrow()
 
     def stream(self, name: TableName, columns: Sequence[str], where: Filter | None = None) -> Iterator[pa.Table]:
         """Yield the rows in parts of a bounded size; raise GraphDamagedError where they are unreadable."""
         query = self.tables[name].search().select(list(columns))
-        with damage_explained(name):
+        with explain_damage(name):
             for batch in (query.where(where) if where is not None else query).to_batches(batch_size=BATCH_ROWS):
                 yield pa.Table.from_batches([batch])
 

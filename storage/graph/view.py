@@ -69,7 +69,7 @@ class NodeColumns:
             with self._lock:
                 self._keep(missing, {name: fresh[name] for name in unread})
             for name in unread:
-                taken[name] = _filled(taken.get(name), positions, lacking[name], missing, fresh[name])
+                taken[name] = _fill_in(taken.get(name), positions, lacking[name], missing, fresh[name])
         return taken
 
     def _look(self, name: str, positions: IntArray) -> tuple[Values, Mask]:
@@ -101,16 +101,16 @@ class NodeColumns:
             filled[slots] = False
 
 
-def _filled(values: Values | None, positions: IntArray, lacking: Mask, read: IntArray, fresh: Values) -> Values:
+def _fill_in(values: Values | None, positions: IntArray, lacking: Mask, read: IntArray, fresh: Values) -> Values:
     whole = np.empty((len(positions), *fresh.shape[1:]), fresh.dtype) if values is None else values
     whole[lacking] = fresh[np.searchsorted(read, positions[lacking])]
     return whole
 
 
 KEPT_NODES = 20_000
-"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text. A graph of no more is kept whole."""
+"""Nodes with their columns in memory: 31 MB of vectors and about 10 MB for each text. A smaller graph is kept whole."""
 KEPT_RESULTS = 16
-"""What is remembered of scopes: masks of a byte a node, samples, small graphs."""
+"""Results remembered for scopes: masks of a byte a node, samples, small graphs."""
 
 Result = TypeVar("Result")
 Record = TypeVar("Record", Node, Passage)
@@ -132,12 +132,14 @@ class GraphView:
         nodes = len(self.adjacency.ids)
         self._is_small = nodes <= KEPT_NODES
         self.columns: NodeColumns | WholeColumns = (
-            WholeColumns(self._read, nodes=nodes) if self._is_small else NodeColumns(self._read, nodes=nodes, capacity=KEPT_NODES)
+            WholeColumns(self._read_columns, nodes=nodes)
+            if self._is_small
+            else NodeColumns(self._read_columns, nodes=nodes, capacity=KEPT_NODES)
         )
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def remembered(self, key: Hashable, make: Callable[[], Result]) -> Result:
+    def remember(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made for the key, made now where it is not remembered; two threads may both make it."""
         with self._lock:
             if key in self._results:
@@ -173,17 +175,17 @@ class GraphView:
         """Return the rows of these nodes; of a small graph all rows are kept, for each search takes some milliseconds."""
         if not self._is_small:
             return self.graph.read(TableName.ROWS, one_of(Column.NODE, nodes))
-        every = self.remembered(TableName.ROWS, lambda: self.graph.read(TableName.ROWS))
+        every = self.remember(TableName.ROWS, lambda: self.graph.read(TableName.ROWS))
         return every.filter(compute.is_in(every["node_id"], pa.array(nodes)))
 
     def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
         positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]
-        known = self._known(positions)
+        known = self._known_columns(positions)
         read = self.columns.take(positions, [name for name in names if name not in known])
         columns = [known[name] if name in known else read[name].tolist() for name in names]
         return [form(*row) for row in zip(*columns, strict=True)]
 
-    def _known(self, positions: IntArray) -> dict[str, list[Any]]:
+    def _known_columns(self, positions: IntArray) -> dict[str, list[Any]]:
         """Return the columns of nodes that need not be read: in a large corpus each column takes a millisecond."""
         adjacency = self.adjacency
         return {
@@ -196,7 +198,7 @@ class GraphView:
             "meaningless": adjacency.meaningless[positions].tolist(),
         }
 
-    def _read(self, positions: IntArray, columns: Sequence[str]) -> Mapping[str, Values]:
+    def _read_columns(self, positions: IntArray, columns: Sequence[str]) -> Mapping[str, Values]:
         """Read the columns of the nodes; raise GraphDamagedError where a vector holds a number that is not finite."""
         rows = self.adjacency.rows[positions]
         whole = len(rows) == len(self.adjacency.ids)

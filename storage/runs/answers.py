@@ -5,14 +5,14 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 
-from storage.catalog.removals import noted_removals
+from storage.catalog.removals import read_removals
 from storage.codec import CodecError
 from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
 from storage.runs.log import read_entry
-from storage.runs.views import Runs, opened_runs
+from storage.runs.views import Runs, open_runs_folder
 
 QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
@@ -23,29 +23,29 @@ def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[
 
     Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
     """
-    with opened_runs(location.runs) as runs:
-        return _kept_answers(runs, location, present, "true")
+    with open_runs_folder(location.runs) as runs:
+        return _read_kept_answers(runs, location, present, "true")
 
 
 def newest_answers(location: CorpusLocation, most: int, *, present: Collection[str]) -> list[Answer]:
-    """Return so many of the newest answers, as `read_answers` would; it takes the same time however many there are.
+    """Return at most `most` of the newest answers, as `read_answers` would; it takes the same time however many there are.
 
     Ten times as many runs are looked through: one that gave an answer again holds none.
     """
-    with opened_runs(location.runs, newest=10 * most) as runs:
-        return _kept_answers(runs, location, present, "true")[:most]
+    with open_runs_folder(location.runs, newest=10 * most) as runs:
+        return _read_kept_answers(runs, location, present, "true")[:most]
 
 
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
-    """Return the answer whose id begins with these 8 or more hexadecimal digits, as `read_answers` would.
+    """Return the answer with an id that begins with these 8 or more hexadecimal digits, as `read_answers` would.
 
-    Raise UnknownError where none is, AmbiguousError, naming them all, where several are.
+    Raise UnknownError where there is none, AmbiguousError, naming them all, where there are several.
     """
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
         condition = "contains(line, $id) AND starts_with(answer_id, $id)"
-        with opened_runs(location.runs) as runs:
-            kept = _kept_answers(runs, location, present, condition, id=asked_id)
+        with open_runs_folder(location.runs) as runs:
+            kept = _read_kept_answers(runs, location, present, condition, id=asked_id)
             if not kept:
                 runs.require_readable()
         found = {answer.answer_id: answer for answer in reversed(kept)}
@@ -64,18 +64,18 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
 def answer_of_run(runs: Runs, location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer that the run kept, as `read_answers` would; raise UnknownError where it cannot be read."""
-    for answer in _kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
+    for answer in _read_kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
         return answer
     raise UnknownError(
         f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more", answer_id[:16], "ask the question again"
     )
 
 
-def _kept_answers(
+def _read_kept_answers(
     runs: Runs, location: CorpusLocation, present: Collection[str], condition: str, **parameters: str
 ) -> list[Answer]:
     """Return the answers that meet a condition in SQL, the newest first."""
-    gone = noted_removals(location).paths.keys() - set(present)
+    gone = read_removals(location).paths.keys() - set(present)
     found = []
     for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
         with suppress(CodecError):
@@ -89,17 +89,17 @@ def answer_ids(location: CorpusLocation) -> set[str]:
 
     Raise ExpectedError where a file cannot be read.
     """
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         runs.require_readable()
         return {answer_id for (answer_id,) in runs.rows("SELECT DISTINCT answer_id FROM answers WHERE answer_id IS NOT NULL")}
 
 
-def removed_note(document: NamedDocument) -> str:
+def removal_note(document: NamedDocument) -> str:
     return f"{NOTE_BEGINS}{document.name} was removed"
 
 
-def speaking(answer: Answer) -> list[NamedDocument]:
-    """Return the documents whose words the answer holds, in order: those it cites, and those that a path or a step was read from.
+def quoted_documents(answer: Answer) -> list[NamedDocument]:
+    """Return the documents that the answer quotes, in order: those it cites, and those that a path or a step was read from.
 
     The words of an answer that is not proven may be of any document that was read.
     """
@@ -116,10 +116,10 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     The text goes with any of its quotes, for it is made of them; what was noted of it, and why it has its status, goes with it.
     Places, numbers and names stay, and so does the question, which is the asker's own.
     """
-    losing = [document for document in speaking(answer) if document.id in gone]
+    losing = [document for document in quoted_documents(answer) if document.id in gone]
     if not losing:
         return answer
-    removals = tuple(removed_note(document) for document in losing)
+    removals = tuple(removal_note(document) for document in losing)
     bare = replace(
         answer,
         citations=tuple(replace(each, quote="", section=()) if each.document.id in gone else each for each in answer.citations),

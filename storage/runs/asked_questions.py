@@ -16,7 +16,7 @@ from storage.memo import HEXADECIMAL
 from storage.records.evaluations import Asked
 from storage.runs.log import append_lines
 from storage.runs.replies import marked_line, read_marked
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class AskedQuestions:
         Raise ValueError where the arm's name, or a key, is no hash.
         """
         path, lines = self.path(arm), b"".join(marked_line(each.key, each) for each in asked)
-        with full_disk_explained(self.folder, len(lines)):
+        with explain_full_disk(self.folder, len(lines)):
             try:
                 self.folder.mkdir(exist_ok=True)
                 append_lines(path, lines)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.locations import CorpusLocation
-from storage.lock import is_still_there, lock_file, taken
-from storage.runs.log import continued, writing_alone
-from storage.system import full_disk_explained
+from storage.lock import is_still_there, lock_file, try_lock
+from storage.runs.log import continue_log, writing_alone
+from storage.system import explain_full_disk
 
 SUFFIX = ".at-work"
 
@@ -33,15 +33,15 @@ def sign_of(run_file: Path) -> Path:
 
 @contextmanager
 def at_work(run_file: Path) -> Iterator[None]:
-    """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
-    with full_disk_explained(run_file.parent, 0):
+    """Hold the sign of a run while the block runs; `remove_sign` removes it when the run has its last line, else it stays."""
+    with explain_full_disk(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
-    # Not waited for longer than for one who looks: the holder is the same run, which a retry meets at its very end.
+    # A short wait, as for a process that only looks: the holder is the same run, met by its own retry just as it ends.
     with writing_alone(sign_of(run_file), wait=False):
         yield
 
 
-def put_away(run_file: Path) -> None:
+def remove_sign(run_file: Path) -> None:
     sign_of(run_file).unlink(missing_ok=True)
 
 
@@ -51,31 +51,31 @@ def is_at_work(run_file: Path) -> bool:
     return found is not None and found[1]
 
 
-def killed_runs(location: CorpusLocation) -> list[SignedRun]:
+def find_killed_runs(location: CorpusLocation) -> list[SignedRun]:
     """Return the runs that were killed and neither taken over nor put away, the oldest first; one may have no line yet."""
-    return _signed_runs(location, held=False)
+    return _find_signed_runs(location, held=False)
 
 
 def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
     """Return the runs that a living process of this machine is at, the oldest first."""
-    return _signed_runs(location, held=True)
+    return _find_signed_runs(location, held=True)
 
 
-def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
+def _find_signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
     signs = [(sign.with_suffix(".jsonl"), _look_at(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
     found = [SignedRun(path, look[0]) for path, look in signs if look is not None and look[1] == held]
     return sorted(found, key=lambda each: (each.began, each.path.name))
 
 
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
-    continued(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
-    put_away(run_file)
+    continue_log(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
+    remove_sign(run_file)
 
 
 def _look_at(sign: Path) -> tuple[float, bool] | None:
     """Return when the sign was put up, in seconds since 1970, and whether a process holds it; None where it does not stand."""
     with suppress(FileNotFoundError), lock_file(sign, os.O_RDONLY) as descriptor:
-        held = not taken(descriptor, fcntl.LOCK_SH)
+        held = not try_lock(descriptor, fcntl.LOCK_SH)
         # It may end while it is looked at: then its sign is gone.
         return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
     return None

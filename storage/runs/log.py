@@ -15,10 +15,10 @@ from typing import Any
 
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
-from storage.lock import LOOK_POLL_SECONDS, LOOK_SECONDS, is_still_there, lock_file, taken
+from storage.lock import LOOK_POLL_SECONDS, LOOK_SECONDS, is_still_there, lock_file, try_lock
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import writable
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 
 ASKING = "ask-"
 """The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
@@ -65,7 +65,7 @@ class RunLog:
         settings: Mapping[str, Any],
         code_version: str,
     ) -> None:
-        """Write what was asked, with which settings, of which code."""
+        """Write the parameters, the settings and the version of the code."""
         asked = {"parameters": dict(parameters), "settings": dict(settings)}
         self.append(EntryKind.RUN, {"run_id": run_id, **asked, "code_version": code_version})
 
@@ -95,7 +95,7 @@ class RunLog:
         number = next(self.sequence)
         line = entry_line({"sequence": number, "kind": kind.value, **entry})
         if number == 0:
-            with full_disk_explained(self.path.parent, len(line)):
+            with explain_full_disk(self.path.parent, len(line)):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.held is None:
             self._write(line)
@@ -103,7 +103,7 @@ class RunLog:
             self.held.append(line)
 
     def _write(self, lines: bytes) -> None:
-        with full_disk_explained(self.path.parent, len(lines)):
+        with explain_full_disk(self.path.parent, len(lines)):
             try:
                 append_lines(self.path, lines)
             except FileNotFoundError as error:
@@ -114,8 +114,8 @@ class RunLog:
                 ) from error
 
 
-def continued(path: Path) -> RunLog:
-    """Return the log of a run whose file may be there already: Prefect tries a run again under the same id."""
+def continue_log(path: Path) -> RunLog:
+    """Return the log of a run that may have a file already: Prefect tries a run again under the same id."""
     entries = map(read_entry, path.read_bytes().splitlines() if path.exists() else ())
     return RunLog(path, itertools.count(1 + max((entry["sequence"] for entry in entries if entry), default=-1)))
 
@@ -156,7 +156,7 @@ def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
             if wait:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             else:
-                taken(descriptor, wait_seconds=LOOK_SECONDS, poll_seconds=LOOK_POLL_SECONDS)
+                try_lock(descriptor, wait_seconds=LOOK_SECONDS, poll_seconds=LOOK_POLL_SECONDS)
             if is_still_there(descriptor, path):
                 yield descriptor
                 return

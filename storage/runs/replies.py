@@ -15,7 +15,7 @@ from storage.codec import CodecError, from_json, to_json
 from storage.memo import HEXADECIMAL
 from storage.records.documents import identify
 from storage.runs.log import append_lines
-from storage.system import full_disk_explained
+from storage.system import explain_full_disk
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def _mark(key: str, body: bytes) -> bytes:
 
 
 def questions_owner(corpus: str) -> str:
-    """Return who owns the replies to a corpus's questions: they hold words of many documents, and go when one of these goes."""
+    """Return the owner of the replies to a corpus's questions: they quote many documents, and are deleted with any of these."""
     return identify("questions", corpus)
 
 
@@ -73,7 +73,7 @@ class CallCache:
     def keep(self, subject: str, key: str, reply: CachedReply) -> None:
         """Keep the reply; raise DiskFullError where it does not fit, ValueError where `key` is no hash or the text no Unicode."""
         path, line = self.path(subject), marked_line(key, reply)
-        with full_disk_explained(self.folder, len(line)):
+        with explain_full_disk(self.folder, len(line)):
             try:
                 append_lines(path, line)
             except FileNotFoundError:
@@ -102,7 +102,7 @@ class CallCache:
 
 
 MOST_OWNERS = 64
-"""Files whose places are remembered; the one that was not looked at for longest is read anew when it is wanted again."""
+"""Files with their lines' places in memory; the one not used for longest is dropped, and read anew when it is wanted."""
 
 HEAD_BYTES = 129
 """Key and mark of a line: no other line begins with them."""

@@ -105,13 +105,13 @@ class Runs:
 
 
 @contextmanager
-def opened_runs(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
-    """Open the runs of a folder for reading, one of them alone, or so many of those that asked, the last that were written.
+def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
+    """Open the runs of a folder for reading: all, one, or the `newest` questions that were written last.
 
     Where there is no folder there are no runs.
     """
     pattern = f"{ASKING}*" if newest else glob.escape(run_id) or "*"
-    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified, reverse=True)[:newest]
+    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified_ns, reverse=True)[:newest]
     unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
     # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
     at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
@@ -119,19 +119,19 @@ def opened_runs(folder: Path, run_id: str = "", *, newest: int | None = None) ->
         lock_down(connection, folder)
         readable = [str(path) for path in paths if path.stem not in unreadable]
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
-        connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=quoted(readable)) if readable else NO_LINES}")
+        connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=sql_list(readable)) if readable else NO_LINES}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         yield Runs(folder, connection, tuple(path.stem for path in paths), unreadable, at_work)
 
 
-def quoted(paths: Sequence[str]) -> str:
+def sql_list(paths: Sequence[str]) -> str:
     """Return the paths as a list in SQL."""
     return "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in paths) + "]"
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Let the connection read in this folder, and nowhere else."""
-    connection.execute(f"SET allowed_directories = {quoted([str(folder)])}")
+    connection.execute(f"SET allowed_directories = {sql_list([str(folder)])}")
     connection.execute(f"SET memory_limit = '{MEMORY}'")
     # Each thread takes 32 MB for the lines that it reads: the cores of a large machine would take more than all of it.
     connection.execute(f"SET threads = {min(THREADS, os.cpu_count() or 1)}")
@@ -139,7 +139,7 @@ def lock_down(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         connection.execute(f"SET {name} = {value}")
 
 
-def modified(path: Path) -> int:
+def modified_ns(path: Path) -> int:
     return path.stat().st_mtime_ns
 
 
@@ -152,5 +152,5 @@ def why_unreadable(path: Path) -> str:
 
 def read_run(path: Path, lines: str = "true") -> RunEntries:
     """Return the entries of the run that writes this file, those that meet a condition in SQL over `entries`."""
-    with opened_runs(path.parent, path.stem) as runs:
+    with open_runs_folder(path.parent, path.stem) as runs:
         return runs.read_one(path.stem, lines)

@@ -22,7 +22,7 @@ FINE_STEPS = 2**25
 """Products are multiples of 2**-50 and sums of unit vectors stay under 2: exact in the 53 bits of float64."""
 
 PAIRS_AT_ONCE = 128
-"""So many pairs fit the processor's cache: four times as many take five times as long a pair."""
+"""Pairs that fit the processor's cache: with four times as many, a pair takes five times as long."""
 
 
 def snap_coarse(vectors: Vectors) -> npt.NDArray[np.float32]:

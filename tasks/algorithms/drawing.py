@@ -20,7 +20,7 @@ def order_layers(*, layers: Sequence[Sequence[int]], links: Links, sweeps: int) 
     crossings is returned, the earliest of equals.
 
     Columns go from left to right, their slots from top to bottom; no slot stands twice. Links are between columns side by side;
-    their weights are at least 0, and all of them 0 count as equal. At most so many `sweeps` pass over all columns.
+    their weights are at least 0, and all of them 0 count as equal. At most `sweeps` passes go over all columns.
     """
     best = places = [list(layer) for layer in layers]
     fewest = count_crossings(layers=best, links=links)

@@ -16,7 +16,7 @@ GROUP_KEYS = 16
 """Keys of a group that is passed over when its greatest is too small."""
 
 SPARE = 8
-"""The coarse cosines choose so many more than asked for, and the fine ones choose among those."""
+"""The coarse cosines choose this many more than asked for, and the fine ones choose among those."""
 
 
 def nearest_neighbours(*, vectors: Vectors, limit: int) -> tuple[IntArray, FloatArray]:
@@ -218,7 +218,7 @@ class EvolvedVectors:
     rounds: IntArray
 
 
-def not_evolved(vectors: Vectors) -> EvolvedVectors:
+def begin_evolution(vectors: Vectors) -> EvolvedVectors:
     """Return what the first round begins with."""
     return EvolvedVectors(vectors, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
 

@@ -29,13 +29,13 @@ def fuse_rankings(rankings: Sequence[Sequence[tuple[str, int]]]) -> dict[tuple[s
 
 
 def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
-    """Return the numbers of the `count` pages whose best node scores highest and above 0, the best first, equal ones by number."""
+    """Return the numbers of the `count` pages with the highest best node, above 0, the best first, equal ones by number."""
     best = best_of_pages(values=scores, pages=pages)
     order = np.argsort(-best, kind="stable")[:count]
     return np.asarray(order[best[order] > 0])
 
 
-def standardised(cosines: FloatArray) -> FloatArray:
+def standardise(cosines: FloatArray) -> FloatArray:
     """Return z, (c - mean) / deviation of the pages' cosines (p,), 0 where all are equal: so each model weighs as much."""
     deviation = cosines.std() if len(cosines) else 0.0
     return np.asarray((cosines - cosines.mean()) / deviation) if deviation > 0 else np.zeros(len(cosines))
@@ -48,6 +48,6 @@ def with_second_opinion(*, scores: FloatArray, pages: IntArray, best: IntArray, 
     keep their order. Where one would pass 1 all are scaled down alike.
     """
     factors = np.ones(int(pages.max(initial=-1)) + 1)
-    factors[best] = np.exp(weight * standardised(cosines))
+    factors[best] = np.exp(weight * standardise(cosines))
     lifted = scores * factors[pages]
     return np.asarray(lifted / max(1.0, float(lifted.max(initial=0.0))))

@@ -27,7 +27,7 @@ class Coverage:
     weights: Scores
 
 
-def marked(stems: Sequence[str], sets: Sequence[AbstractSet[str]]) -> Mask:
+def mark_stems(stems: Sequence[str], sets: Sequence[AbstractSet[str]]) -> Mask:
     """Return which of m stems are in each of p sets, (p, m)."""
     return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 

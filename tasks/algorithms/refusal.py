@@ -14,7 +14,7 @@ FEATURES = ("a name is missing", "names apart", "surveys", "nearest")
 STRENGTH = 10.0
 """Cosines of questions lie close together, so that their weight must be free to be large."""
 REFUSED, LOST = 0.5, 0.1
-"""The share of unanswerable questions that the fitted threshold refuses, unless it would refuse more than so many of the others."""
+"""The share of unanswerable questions that the fitted threshold refuses, unless it would refuse more than LOST of the others."""
 
 
 def refusal_features(*, rarity: FloatArray, present: BoolArray, held: BoolArray, surveys: bool, nearest: float) -> FloatArray:
@@ -54,7 +54,7 @@ def fit_refusal(features: FloatArray, unanswerable: FloatArray) -> tuple[Logisti
 class OutOfFold:
     """How often each of n questions is refused by weights that were fitted without its document, over all seeds, 0..1.
 
-    `at` (n, shares): where so many of the unanswerable are; `fitted` (n,): at the threshold that was fitted with the weights.
+    `at` (n, shares): where that share of the unanswerable is; `fitted` (n,): at the threshold that was fitted with the weights.
     """
 
     at: FloatArray

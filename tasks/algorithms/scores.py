@@ -6,7 +6,7 @@ from storage.records.documents import Vectors
 from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine
 
 ROWS_AT_ONCE = 128
-"""So many rows fit the processor's cache."""
+"""Rows that fit the processor's cache."""
 
 
 def dense_relevance(*, query: Vectors, vectors: Vectors) -> FloatArray:

@@ -14,7 +14,7 @@ from storage.graph.search import Scope
 from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentState, identify
 from storage.records.language import language
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.questions.places import NamedPlace, named_places
 from tasks.algorithms.questions.terms import QuestionTerms, question_terms, with_keywords
 from tasks.asking.deciding import code_identity
@@ -74,7 +74,7 @@ def question_step(
     """
 
     def key(question: Question, *_inputs: object, **_named: object) -> StepKey:
-        return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
+        return StepKey(question.id, identify(question.id, question.text), shorten(question.text))
 
     return step(name, version=version, retries=retries, cache_key=key, summary=recorded, tag=model_tag if reads else lambda *_: "")
 
@@ -90,7 +90,7 @@ def owner_of(text: str) -> str:
 
 def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
     inputs = identify(text, context.embedder.identity.key, language(), code_identity())
-    return StepKey(question_id, inputs, shortened(text), owner_of(text))
+    return StepKey(question_id, inputs, shorten(text), owner_of(text))
 
 
 def encode_question(question: Question) -> tuple[bytes, bytes, bytes]:

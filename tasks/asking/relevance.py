@@ -19,7 +19,7 @@ from storage.records.documents import Vectors
 from tasks.algorithms.arrays import FloatArray, page_means, pages_of_nodes, sums_by_page
 from tasks.algorithms.scores import dense_relevance, min_max
 from tasks.algorithms.text import counting
-from tasks.algorithms.text.kept import asked_stems
+from tasks.algorithms.text.kept import find_asked_stems
 from tasks.asking.named_places import find_named
 from tasks.asking.question import NAMED_PLACE, AskContext
 from tasks.asking.records import NodeScores, Question
@@ -94,7 +94,7 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     if total <= len(lengths):
         return here
     kind, size = context.settings.relevance.text, context.settings.candidates.sample
-    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _read_sample(context, size))
+    sample = context.snapshot.view.remember(("coded sample", context.scope, kind, size), lambda: _read_sample(context, size))
     held = (counting.count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
@@ -163,7 +163,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
 
 
 def count_asked(question: Question, texts: counting.CodedTexts) -> Counted:
-    pairs = list(dict.fromkeys(pairwise(asked_stems(question.text, question.terms.stems))))
+    pairs = list(dict.fromkeys(pairwise(find_asked_stems(question.text, question.terms.stems))))
     return Counted(np.hstack([counting.count_stems(texts, question.terms.stems), counting.count_pairs(texts, pairs)]), texts.words)
 
 

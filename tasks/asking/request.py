@@ -13,7 +13,7 @@ from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
 from storage.graph.search import Scope
 from storage.records.documents import DocumentState, Modality
-from storage.text import displayed, one_line
+from storage.text import one_line, printable_path
 from tasks.settings.ask import AskSettings, Preset, method_of, settings_over_preset
 from tasks.settings.readers import READERS_HELP, Reader
 
@@ -169,7 +169,7 @@ def find_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
             f"`flowreader status --corpus {request.corpus}` says why",
             over_http="the list of documents says why",
         )
-    chosen = [snapshot.find(displayed(name)) for name in request.documents]
+    chosen = [snapshot.find(printable_path(name)) for name in request.documents]
     for record in chosen:
         if record.state is not DocumentState.READY:
             raise QuestionError(

@@ -9,7 +9,14 @@ import numpy as np
 
 from storage.records.documents import Edge, EdgeKind, Modality, Node, Vectors
 from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
-from tasks.algorithms.links import EvolvedVectors, links_to_others, nearest_neighbours, neighbour_pairs, not_evolved, unite_pairs
+from tasks.algorithms.links import (
+    EvolvedVectors,
+    begin_evolution,
+    links_to_others,
+    nearest_neighbours,
+    neighbour_pairs,
+    unite_pairs,
+)
 from tasks.settings.ingest import EvolutionSettings
 
 
@@ -34,7 +41,7 @@ def meaningful_rows(nodes: Sequence[Node]) -> IntArray:
 
 def before_the_rounds(nodes: Sequence[Node], initial_vectors: Vectors) -> EvolvedVectors:
     """Return what the first round by rule begins with: the nodes that have meaning, no other is moved or moves one."""
-    return not_evolved(initial_vectors[meaningful_rows(nodes)])
+    return begin_evolution(initial_vectors[meaningful_rows(nodes)])
 
 
 def evolve_document(

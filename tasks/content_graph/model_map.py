@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
@@ -72,7 +72,7 @@ class MapCalls:
         lines = [*entry.own, *(other.summary or other.own[0] for other in below)]
         room = self.settings.map_model.characters_per_call // self.settings.map_model.entries_per_call
         shares = fair_shares(needs=[len(line) for line in lines], room=room)
-        return "\n".join(shortened(line, max(1, share)) for line, share in zip(lines, shares, strict=True))
+        return "\n".join(shorten(line, max(1, share)) for line, share in zip(lines, shares, strict=True))
 
     def having(self, replies: Sequence[MapNotes]) -> "MapCalls":
         """Return the map with the summaries of the replies; an entry that the model found nothing to say about stays as it was."""

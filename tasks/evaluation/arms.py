@@ -11,7 +11,7 @@ from storage.records.documents import identify
 from tasks.asking.deciding import deciding_settings
 from tasks.evaluation.scoring import BASELINE
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset, without_hurry
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.reader_methods import READER_ABLATIONS
 from tasks.settings.readers import Reader
@@ -102,7 +102,7 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
     if request.what == "ablations":
         return ablation_arms(request.settings, request.readers[0], request.only, whole=whole)
     if request.what == "fit":
-        flow, top_k = reader_arms(("flow", BASELINE), changed(request.settings, {"ask.weights": ""}))
+        flow, top_k = reader_arms(("flow", BASELINE), change_settings(request.settings, {"ask.weights": ""}))
         return (
             replace(flow, name=OF_DOCUMENT),
             replace(top_k, name=f"{BASELINE}, own documents"),
@@ -123,14 +123,14 @@ def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), 
         if not any(part in name for name in changes):
             raise RequestError(f"no ablation is called {part!r}", part, f"there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
-    varied = {FULL: settings} | {name: changed(settings, change) for name, change in chosen.items()}
+    varied = {FULL: settings} | {name: change_settings(settings, change) for name, change in chosen.items()}
     return tuple(Arm(name, reader, of_arm.for_ingest(), of_arm.ask, whole) for name, of_arm in varied.items())
 
 
 def ablations_of(settings: AllSettings, reader: str) -> Mapping[str, Mapping[str, Any]]:
     """Return what each ablation of a reader changes; changes already in effect are left out."""
     own = READER_ABLATIONS.get(reader, {})
-    return {name: change for name, change in own.items() if changed(settings, change) != settings} or ablations(settings)
+    return {name: change for name, change in own.items() if change_settings(settings, change) != settings} or ablations(settings)
 
 
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
@@ -175,7 +175,7 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
             "pairs rated as in the paper": {"ask.gate.scorer_temperature": 0.2},
         }
     found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
-    return {name: change for name, change in found.items() if changed(settings, change) != settings}
+    return {name: change for name, change in found.items() if change_settings(settings, change) != settings}
 
 
 _OUTRIGHT = {"place", "ratio", "item", "title", "modality"}

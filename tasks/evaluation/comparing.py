@@ -11,7 +11,7 @@ from storage.records.evaluations import Evaluation
 from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
 from tasks.evaluation.units import mark_of_fit
-from tasks.settings.base import dotted
+from tasks.settings.base import list_dotted
 
 NOT_SET = "not set"
 """Stands for a model or setting that only the other evaluation has; no value reads so, for a text stands in quotes."""
@@ -91,7 +91,7 @@ def _change(measured: pl.DataFrame, before: Evaluation, after: Evaluation) -> Me
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
-    old, new = dict(dotted(before)), dict(dotted(after))
+    old, new = dict(list_dotted(before)), dict(list_dotted(after))
     return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
 
 

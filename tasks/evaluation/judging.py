@@ -21,7 +21,7 @@ from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import Form, characters, largest_reply
-from tasks.models.endpoints import Endpoint, required_chat_endpoint
+from tasks.models.endpoints import Endpoint, require_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.step import MODEL, StepKey, Workplace, step
 
@@ -71,7 +71,7 @@ class ModelJudge:
 def judge_server(model: str) -> Endpoint:
     """Return where the model that judges is served; raise EndpointError where no server is named."""
     wanted = f"the model {model!r} is to judge"
-    return replace(required_chat_endpoint(wanted, otherwise="have rules judge", value=model), model=model)
+    return replace(require_chat_endpoint(wanted, otherwise="have rules judge", value=model), model=model)
 
 
 @contextmanager

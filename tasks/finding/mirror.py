@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import written_durably
+from storage.artifacts import replace_durably
 from storage.locations import home, mirrors_folder
-from storage.lock import taken
+from storage.lock import try_lock
 from storage.object_address import StoreAddress, is_address, store_address
 from storage.object_client import ABSENT, CHANGED, StoredObject, StoreError, fetch_object, list_objects, make_client
 from storage.object_copies import LOCK, copies_lock, copy_name, copy_sign, forget_copies
 from storage.records.documents import SkippedFile, SourceFile
-from storage.system import full_disk_explained, require_room
+from storage.system import explain_full_disk, require_room
 from tasks.finding.files import UNREADABLE, Discovery, hash_file, is_wanted
 from tasks.progress import StoppedError, stop_requested
 
@@ -43,7 +43,7 @@ def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
 @contextmanager
 def _hold_lock(lock: str, kind: int) -> Iterator[None]:
     with copies_lock(home(), lock) as descriptor:
-        while not taken(descriptor, kind):
+        while not try_lock(descriptor, kind):
             if stop_requested():
                 raise StoppedError
             threading.Event().wait(POLL_SECONDS)
@@ -121,7 +121,7 @@ def _fetch(
     def fetch(each: StoredObject) -> str:
         stop_where_wanted()
         try:
-            with written_durably(missing[each]) as stream:
+            with replace_durably(missing[each]) as stream:
                 fetch_object(client, each.address, stream, stop_where_wanted, listed=each)
         except StoreError as error:
             if not error.refusal:
@@ -129,7 +129,7 @@ def _fetch(
             return f"{UNREADABLE}: {LATER if error.refusal in {*ABSENT, CHANGED} else error.why}"
         return ""
 
-    with full_disk_explained(folder, needed_bytes), ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
+    with explain_full_disk(folder, needed_bytes), ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
         try:
             return dict(zip(missing, pool.map(fetch, missing), strict=True))
         finally:

@@ -8,7 +8,7 @@ from storage.locations import home
 from storage.object_address import is_address
 from storage.object_copies import newest_copy
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.models.ocr import ocr_identity
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ingest import IngestSettings
@@ -101,7 +101,7 @@ def plan_reading(
     found: dict[str, list[SourceFile]] = {}
     for file in files:
         found.setdefault(file.document_id, []).append(file)
-    owner = {displayed(file.known_as): file.document_id for file in files}
+    owner = {printable_path(file.known_as): file.document_id for file in files}
     work, renamed, unchanged = [], [], []
     for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].known_as):
         record = known.get(document_id)
@@ -167,7 +167,7 @@ def _work(
     settings: IngestSettings,
     passwords: Mapping[str, str],
 ) -> DocumentWork:
-    names = [displayed(file.known_as).rsplit("/", 1)[-1] for file in copies]
+    names = [printable_path(file.known_as).rsplit("/", 1)[-1] for file in copies]
     password = next((passwords[name] for name in names if name in passwords), passwords.get("*"))
     return DocumentWork(
         document_id=document_id,
@@ -201,7 +201,7 @@ def _merge_paths(
     listed: Collection[str],
 ) -> tuple[str, ...]:
     """Add what was found to the known paths; one that is gone from below the roots, or holds another document now, is dropped."""
-    here = {displayed(file.known_as) for file in copies}
+    here = {printable_path(file.known_as) for file in copies}
     known = {path for path in (record.paths if record else ()) if path not in owner}
     return tuple(sorted(here | {path for path in known if not lies_below(path, roots) or _is_there(path, listed)}))
 
@@ -228,7 +228,7 @@ def _find_superseded(
 def _find_vanished(
     found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], roots: Sequence[str], listed: Collection[str]
 ) -> tuple[SkippedFile, ...]:
-    present = {displayed(file.known_as) for copies in found.values() for file in copies}
+    present = {printable_path(file.known_as) for copies in found.values() for file in copies}
     return tuple(
         SkippedFile(path=path, reason=f"gone; its document is kept until `flowreader documents remove {record.id[:12]}`")
         for record in published
@@ -239,12 +239,12 @@ def _find_vanished(
 
 
 def _is_there(shown: str, listed: Collection[str]) -> bool:
-    """Say whether a file lies at a path as `displayed` shows it, or an object at an address."""
+    """Say whether a file lies at a path as `printable_path` shows it, or an object at an address."""
     return shown in listed if is_address(shown) else real_path(shown) is not None
 
 
 def real_path(shown: str) -> str | None:
-    """Return the path that `displayed` shows so, None where there is none: odd characters in a name are shown escaped.
+    """Return the path that `printable_path` shows so, None where there is none: odd characters in a name are shown escaped.
 
     What is shown by an address has its copy's path.
     """
@@ -259,7 +259,7 @@ def real_path(shown: str) -> str | None:
         names = os.listdir(parent) if parent else []  # noqa: PTH208 - a Path would not take undecodable names
     except OSError:
         return None
-    return next((f"{parent}/{entry}" for entry in names if displayed(entry) == name), None)
+    return next((f"{parent}/{entry}" for entry in names if printable_path(entry) == name), None)
 
 
 def lies_below(path: str, roots: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import ArtifactStore, kept_artifacts
+from storage.artifacts import ArtifactStore, home_artifacts
 from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.runs.replies import CallCache
@@ -84,7 +84,7 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
 
     No model is asked, and nothing is kept of what is parsed.
     """
-    memo = StepMemo(steps_folder(), kept_artifacts())
+    memo = StepMemo(steps_folder(), home_artifacts())
     fresh = [document for document in work if not is_remembered(document, memo)]
     look = _looking_like(fresh, settings) if settings.reading.analysis.asks_model else partial(_count_pages, settings=settings)
     known = {document.document_id: look(document) for document in fresh}

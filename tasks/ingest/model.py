@@ -9,7 +9,7 @@ from storage.runs.replies import CallCache
 from tasks.models.abilities import PATIENT_SECONDS
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.model import ChatModel, open_chat
-from tasks.models.endpoints import Endpoint, required_chat_endpoint
+from tasks.models.endpoints import Endpoint, require_chat_endpoint
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
@@ -73,4 +73,4 @@ def _model_name(settings: IngestSettings) -> str:
 def _endpoint(settings: IngestSettings) -> Endpoint:
     setting = "by" if settings.reading.analysis.by == "model" else "map"
     needed = f'a chat model is to describe (reading.analysis.{setting} = "model")'
-    return required_chat_endpoint(needed, otherwise="have rules describe")
+    return require_chat_endpoint(needed, otherwise="have rules describe")

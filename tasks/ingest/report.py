@@ -9,7 +9,7 @@ from storage.corpus.writer import CorpusWriter
 from storage.records.documents import DocumentState
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
@@ -80,7 +80,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
         )
         + tuple(Failure(name=record.name, state=AS_BEFORE, reason="; ".join(record.notes[:1])) for record in as_before),
         skipped=len(survey.found.skipped),
-        vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
+        vanished=tuple(f"{printable_path(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,
         step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),

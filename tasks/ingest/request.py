@@ -13,9 +13,9 @@ from storage.catalog.current import CurrentDamagedError
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
+from storage.object_address import CREDENTIALS, check_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import ReadingPlan, plan_again, plan_reading
@@ -31,7 +31,7 @@ def whole_path(source: str) -> str:
 
 Source = Annotated[
     str,
-    AfterValidator(checked_source),
+    AfterValidator(check_source),
     AfterValidator(whole_path),
     Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"}),
 ]
@@ -157,7 +157,7 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda *_: None) ->
 
 def display_root(source: str) -> str:
     """Return how the catalog shows a root."""
-    return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
+    return store_address(source).shown if is_address(source) else printable_path(os.path.realpath(source))
 
 
 def embedder_for(remembered: EmbedderIdentity | None, embedding: EmbeddingSettings) -> EmbedderIdentity:

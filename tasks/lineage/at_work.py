@@ -10,10 +10,10 @@ from storage.cleaning.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
-from storage.runs.at_work import SignedRun, close, killed_runs, put_away, runs_at_work
+from storage.runs.at_work import SignedRun, close, find_killed_runs, remove_sign, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
-from storage.text import displayed, listed, minute
+from storage.text import list_names, minute, printable_path
 from tasks.ingest.request import ReadingRequest, recorded_parameters
 from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
@@ -41,7 +41,7 @@ class OpenRun:
 
     @property
     def message(self) -> str:
-        of = f" of {listed(list(map(displayed, self.paths)), 1)}" if self.paths else ""
+        of = f" of {list_names(list(map(printable_path, self.paths)), 1)}" if self.paths else ""
         remedy = "; the same command goes on with the rest" if self.killed and self.goes_on else ""
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"
@@ -62,7 +62,7 @@ def ingests_at_work(location: CorpusLocation) -> tuple[OpenRun, ...]:
 
 def list_killed_runs(location: CorpusLocation) -> tuple[OpenRun, ...]:
     """Return the corpus's killed runs that no other took over yet, the oldest first."""
-    return tuple(_open_run(run, killed=True) for run in killed_runs(location) if run.path.exists())
+    return tuple(_open_run(run, killed=True) for run in find_killed_runs(location) if run.path.exists())
 
 
 def _open_run(run: SignedRun, *, killed: bool) -> OpenRun:
@@ -94,7 +94,7 @@ def _paths(history: RunHistory) -> tuple[str, ...]:
 
 def rest_of(location: CorpusLocation, request: ReadingRequest) -> list[Path]:
     """Return the files of the killed ingests that read nothing but what this one reads too."""
-    return [each.path for each in killed_runs(location) if _is_covered(_history(each.path), request)]
+    return [each.path for each in find_killed_runs(location) if _is_covered(_history(each.path), request)]
 
 
 def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
@@ -111,9 +111,9 @@ def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[OpenRun, ...]:
     """Return the killed runs; those that no command goes on with, or none did for a month, are closed."""
     found, before = list_killed_runs(location), time.time() - KEEP_UNNAMED_SECONDS
-    for sign in killed_runs(location):
+    for sign in find_killed_runs(location):
         if sign.began <= before and not sign.path.exists():
-            put_away(sign.path)
+            remove_sign(sign.path)
     for run in found:
         if not run.goes_on or datetime.fromisoformat(run.began).timestamp() <= before:
             close(location.runs / f"{run.run_id}.jsonl", outcome=KILLED, snapshot=snapshot)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from storage.artifacts import ArtifactDamagedError, kept_artifacts
+from storage.artifacts import ArtifactDamagedError, home_artifacts
 from storage.codec import CodecError, from_json
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, identify
@@ -137,5 +137,5 @@ def _read_graph(document: DocumentHistory) -> GraphText | None:
     made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
     for name in (step.outputs["0"] for step in made if "0" in step.outputs):
         with contextlib.suppress(ArtifactDamagedError, CodecError, OSError):
-            return from_json(GraphText, kept_artifacts().read(name))
+            return from_json(GraphText, home_artifacts().read(name))
     return None

@@ -20,7 +20,7 @@ from storage.catalog.catalog import LOCKED_DOWN
 from storage.corpus.snapshot import unknown_corpus
 from storage.errors import RequestError
 from storage.locations import CorpusLocation
-from storage.runs.views import MEMORY, Runs, opened_runs
+from storage.runs.views import MEMORY, Runs, open_runs_folder
 from tasks.lineage.runs import KILLED, STILL_GOING
 from tasks.progress import STOPPED
 
@@ -69,7 +69,7 @@ def ask_runs(location: CorpusLocation, query: str, *, seconds: float = SECONDS) 
     """Return what the query finds; raise RequestError where it cannot be answered, UnknownCorpusError for no corpus."""
     if not location.folder.is_dir():
         raise unknown_corpus(location)
-    with opened_runs(location.runs) as runs, closing(duckdb.connect(config=SETTINGS)) as connection:
+    with open_runs_folder(location.runs) as runs, closing(duckdb.connect(config=SETTINGS)) as connection:
         timer = threading.Timer(seconds, connection.interrupt)
         try:
             copy_tables(runs, connection, query.lower())

@@ -14,7 +14,7 @@ from storage.runs.views import RunEntries
 from tasks.lineage.records import CallRecord, Damage, Row, RunHead, RunKind
 from tasks.prompts.prompt import prompt_files
 from tasks.settings.ask import AllSettings, AskSettings
-from tasks.settings.base import Settings, dotted
+from tasks.settings.base import Settings, list_dotted
 from tasks.settings.ingest import IngestSettings
 from tasks.watching.json_log import step_outcome
 
@@ -132,8 +132,8 @@ def sum_of_calls(calls: Iterable[CallRecord]) -> tuple[Row, ...]:
 
 def changed_settings(kind: RunKind, settings: Mapping[str, Any]) -> list[str]:
     """Return the settings that differ from the defaults of this FlowReader, each as `name = value`."""
-    usual = dict(dotted(DEFAULTS[kind]().model_dump(mode="json"))) if kind in DEFAULTS else {}
-    return [f"{name} = {value}" for name, value in dotted(settings) if usual.get(name) != value]
+    usual = dict(list_dotted(DEFAULTS[kind]().model_dump(mode="json"))) if kind in DEFAULTS else {}
+    return [f"{name} = {value}" for name, value in list_dotted(settings) if usual.get(name) != value]
 
 
 def _group(records: Iterable[T], names: Sequence[str]) -> list[tuple[Row, list[T]]]:

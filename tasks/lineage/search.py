@@ -18,8 +18,8 @@ from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentRecord, DocumentState
 from storage.runs.answers import QUESTION_SHOWN
 from storage.runs.log import ASKING, EntryKind
-from storage.runs.views import Runs, opened_runs
-from storage.text import listed
+from storage.runs.views import Runs, open_runs_folder
+from storage.text import list_names
 from tasks.lineage.records import Standing
 
 RUN_PREFIX = re.compile(r"(?:ask-)?[0-9a-f][0-9a-f-]{5,}")
@@ -96,7 +96,7 @@ def _unknown_error(snapshot: Snapshot, runs: Runs, asked: str) -> UnknownError:
     documents = sorted(file_names(snapshot.documents()))
     answers = (f"{name[:8]} {question[:QUESTION_SHOWN]!r}" for name, question in runs.rows(NEWEST, most=LISTED))
     there = {
-        "documents": listed(list(map(repr, documents)), LISTED),
+        "documents": list_names(list(map(repr, documents)), LISTED),
         "newest answers": ", ".join(answers),
         "newest runs": ", ".join(map(short_run, runs.ids[:LISTED])),
     }
@@ -145,7 +145,7 @@ class Sources:
 
 @contextmanager
 def open_sources(snapshot: Snapshot) -> Iterator[Sources]:
-    with opened_runs(snapshot.location.runs) as runs:
+    with open_runs_folder(snapshot.location.runs) as runs:
         yield Sources(snapshot, runs)
 
 

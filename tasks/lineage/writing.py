@@ -8,12 +8,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import kept_artifacts
+from storage.artifacts import home_artifacts
 from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records.steps import StepRecord
-from storage.runs.at_work import at_work, close, put_away
-from storage.runs.log import RunLog, continued
+from storage.runs.at_work import at_work, close, remove_sign
+from storage.runs.log import RunLog, continue_log
 from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
 from tasks.progress import is_broken_off, stop_requested
@@ -38,7 +38,7 @@ def lineage_of_run(
     run_id = run_id or uuid.uuid4().hex
     path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
     with at_work(path), watch_run(run_id, location.name, lambda: outcome):
-        log = continued(path)
+        log = continue_log(path)
         place = workplace_of(run_id, log)
         log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
         for killed in set(took_over) - {path}:
@@ -51,12 +51,12 @@ def lineage_of_run(
             raise
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
-            put_away(path)
+            remove_sign(path)
 
 
 def workplace_of(run_id: str, log: RunLog) -> Workplace:
     """Return where the steps of a run keep what they make, whichever process they are done in."""
-    artifacts = kept_artifacts()
+    artifacts = home_artifacts()
     return Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
 
 

@@ -69,12 +69,12 @@ class Abilities:
 
 
 PROBE_SECONDS = 5.0
-"""A question waits so long for it, once. What is slower than that is asked in small forms and shown no picture."""
+"""A question waits this long for it, once. A slower model is asked in small forms and shown no picture."""
 PATIENT_SECONDS = 60.0
-"""Before an ingest, whose graph must not depend on how busy a server was. One that is well answers in a few."""
+"""Before an ingest: its graph must not depend on how busy a server was. A healthy one answers in a few."""
 KEPT_SECONDS = 7 * 86_400.0
 AGAIN_SECONDS = 3600.0
-"""Until a model that was slow is looked at again; it may just have been busy."""
+"""Until a slow model is probed again; it may just have been busy."""
 REPLY_TOKENS = 64
 PICTURE_PIXELS = 128
 
@@ -84,7 +84,7 @@ The harbour was closed by ice in January, and the pilots waited in the upper tow
 Two ships lay at anchor behind the island; their crews counted barrels, mended sails and wrote letters.
 On the third day the ice broke with a sound like thunder, and by noon the first of them stood before the quay.
 Nobody had ordered the timber that it brought, and so it was sold to whoever came with a cart."""
-"""Some 120 tokens, of which no server has read the first before: what it remembers it would read in no time."""
+"""Some 120 tokens that begin with words no server has read before: a cached beginning would take no time."""
 ERRORS = (FaultError, ChatError, ChatEndedError)
 
 
@@ -135,7 +135,7 @@ class AbilityProbe:
 
 
 async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
-    """Have the model fill in a form, which is timed, in so many seconds, with a picture unless its server says whether it sees."""
+    """Time the model while it fills in a form, for at most `seconds`, with a picture unless its server says whether it sees."""
     end = time.monotonic() + seconds
     if model.sees is None:
         stream = io.BytesIO()
@@ -150,7 +150,7 @@ async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettin
 async def _reply_to(
     call: ChatCall[Glance], client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float
 ) -> Completion | Exception:
-    """Return what comes back in so many seconds, without a retry."""
+    """Return what comes back in `seconds`, without a retry."""
     request = request_of(call, first_messages(call, pixels=settings.pictures.pixels), model=model.name, settings=settings)
     try:
         async with asyncio.timeout(seconds):
@@ -163,9 +163,9 @@ async def _reply_to(
 
 @dataclass(frozen=True, slots=True)
 class KeptAbilities:
-    """What was found of a model as its server listed it, and until when (seconds since 1970) it is believed.
+    """What a probe found out about a model as its server listed it; `until` is in seconds since 1970.
 
-    `unfinished_after` so many seconds it had not replied; 0 where it had.
+    `unfinished_after` is the number of seconds after which it had not replied; 0 where it had.
     """
 
     model: ServedModel
@@ -177,7 +177,7 @@ class KeptAbilities:
 async def find_abilities(
     client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, *, seconds: float
 ) -> Abilities:
-    """Return what the model can do: as it was found before, or by a probe of at most so many seconds; never raises."""
+    """Return what the model can do, from an earlier probe or a new one of at most `seconds`; never raises."""
     with suppress(OSError, CodecError):
         kept = from_json(KeptAbilities, _path(endpoint, model).read_bytes())
         patient = not kept.unfinished_after or kept.unfinished_after >= seconds
@@ -189,7 +189,7 @@ async def find_abilities(
 async def look_at(
     client: ServerClient, endpoint: Endpoint, model: ServedModel, settings: ModelSettings, *, seconds: float
 ) -> tuple[AbilityProbe, Abilities]:
-    """Probe the model for so many seconds; keep what is found where no error that may pass came of it, and return it."""
+    """Probe the model for at most `seconds`; keep the result unless a passing error spoiled it, and return it."""
     found = await _probe(client, model, settings, seconds=seconds)
     abilities = found.abilities(model, seconds)
     if found.is_silent or isinstance(found.reply, Completion):
@@ -201,7 +201,7 @@ async def look_at(
 
 
 def forget_abilities(endpoint: Endpoint, model: ServedModel) -> None:
-    """Have the model looked at again when it is opened next: it did what it was found not to do, or the other way round."""
+    """Have the model probed again when it is next opened: it did what the probe had ruled out, or the other way round."""
     with suppress(OSError):
         _path(endpoint, model).unlink(missing_ok=True)
 

@@ -19,7 +19,7 @@ from tasks.models.endpoints import (
     EndpointError,
     ServedModel,
     chat_endpoint,
-    chosen_model,
+    choose_model,
     embedding_endpoint,
     of_rater,
     same_model,
@@ -95,10 +95,10 @@ def _local_checkup() -> Checkup:
 def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> Checkup:
     """Return the checkup without the API key, whatever the server repeated, and with the variables of this server."""
 
-    def shown(text: str) -> str:
+    def clean_text(text: str) -> str:
         return without_key(of_rater(text) if server == "rater" else text, endpoint)
 
-    told = (ServerCheck(each.check, shown(each.found), shown(each.remedy)) for each in checks)
+    told = (ServerCheck(each.check, clean_text(each.found), clean_text(each.remedy)) for each in checks)
     return Checkup(server, endpoint.base_url, tuple(told))
 
 
@@ -117,7 +117,7 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
         async with aclosing(ServerClient(endpoint, settings)) as client:
             listing = await client.models()
             answers.append(ServerCheck("answers", f"in {time.monotonic() - began:.2f} s"))
-            model = chosen_model(listing, endpoint)
+            model = choose_model(listing, endpoint)
             found, abilities = await look_at(client, endpoint, model, settings, seconds=PATIENT_SECONDS)
     except ERRORS as error:
         return [*answers, _problem("model", error, START) if answers else _problem("answers", error, NO_SERVER)]
@@ -159,7 +159,7 @@ def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
     settings = ModelSettings(retries=ChatRetries(attempts=1, silent_attempts=1, busy_seconds=0))
     began = time.monotonic()
     try:
-        model = EmbeddingService(endpoint, settings).served_model()
+        model = EmbeddingService(endpoint, settings).find_model()
     except EmbeddingError as error:
         yield _problem("answers", error, START_EMBEDDINGS)
         return

@@ -62,27 +62,27 @@ class ServerClient:
         return await self._whole("/embeddings", request, "vectors", self._settings.embeddings.reply_seconds)
 
     async def _whole(self, path: str, request: Request, what: str, seconds: float) -> bytes:
-        with self._client() as client, self._explained(f"gave no {what} in {seconds:g} s", Gathering()):
+        with self._client() as client, self._explain_faults(f"gave no {what} in {seconds:g} s", Gathering()):
             async with asyncio.timeout(seconds), self._answer(client, path, request) as answer:
-                return b"".join([chunk async for chunk in _bounded(answer, self._settings.embeddings.reply_megabytes)])
+                return b"".join([chunk async for chunk in _read_bounded(answer, self._settings.embeddings.reply_megabytes)])
 
     async def complete(self, request: Request) -> Completion:
         """Return the reply; raises what `models` raises."""
         deadlines, began = self._settings.deadlines, asyncio.get_running_loop().time()
         first = min(deadlines.first_token_seconds, deadlines.total_seconds)
         gathering = Gathering(draft=request.draft)
-        with self._client() as client, self._explained(f"wrote no word in {first:g} s", gathering):
+        with self._client() as client, self._explain_faults(f"wrote no word in {first:g} s", gathering):
             async with asyncio.timeout(first) as deadline, self._answer(client, "/chat/completions", request) as answer:
                 gathering.begun = True
                 await self._gather(answer, gathering, deadline, began)
                 gathering.time(asyncio.get_running_loop().time() - began)
-        with self._explained("", gathering):
+        with self._explain_faults("", gathering):
             completion = gathering.completion()
         return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
 
     @contextmanager
     def _client(self) -> Iterator[httpx.AsyncClient]:
-        """Lend the client that was used last, whose connection is the most likely to be open."""
+        """Lend the client that was used last: its connection is the most likely to be open."""
         if not self._idle:
             self._idle.append(_client_of(self._endpoint, self._settings.deadlines.connect_seconds))
             self._clients.append(self._idle[-1])
@@ -102,7 +102,7 @@ class ServerClient:
 
     async def _gather(self, answer: httpx.Response, gathering: Gathering, deadline: asyncio.Timeout, began: float) -> None:
         """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
-        clock, chunks = asyncio.get_running_loop().time, _bounded(answer, self._settings.limits.reply_megabytes)
+        clock, chunks = asyncio.get_running_loop().time, _read_bounded(answer, self._settings.limits.reply_megabytes)
         end = began + self._settings.deadlines.total_seconds
         try:
             if answer.headers.get("content-type", "").startswith("application/json"):
@@ -122,7 +122,7 @@ class ServerClient:
             gathering.reply.problem = f"it is longer than {error}"
 
     @contextmanager
-    def _explained(self, late: str, gathering: Gathering) -> Iterator[None]:
+    def _explain_faults(self, late: str, gathering: Gathering) -> Iterator[None]:
         """Turn whatever a server can do to us into a FaultError; a reply that was whole before is left alone."""
         try:
             yield
@@ -195,7 +195,7 @@ async def _error_page(answer: httpx.Response) -> bytes:
     return page[:ERROR_PAGE_BYTES]
 
 
-async def _bounded(answer: httpx.Response, megabytes: float) -> AsyncIterator[bytes]:
+async def _read_bounded(answer: httpx.Response, megabytes: float) -> AsyncIterator[bytes]:
     """Yield the body of an answer as it comes, never unpacked; raise TooLongError where it is longer."""
     async for chunk in answer.aiter_raw():
         if answer.num_bytes_downloaded > megabytes * 1_000_000:
@@ -223,7 +223,7 @@ def _data(lines: bytes) -> list[str]:
 
 
 def _broken_reply(error: Exception) -> tuple[str, str]:
-    """Return what is wrong with a reply, and the part of it that shows it, whole: the key may stand in it."""
+    """Return what is wrong with a reply, and the whole part of it that shows this: it may hold the key."""
     if isinstance(error, BrokenStreamError):
         return str(error), error.reply
     return "an event that is no JSON", error.doc if isinstance(error, json.JSONDecodeError) else str(error)

@@ -11,7 +11,7 @@ from storage.errors import ExpectedError
 from tasks.models.chat.errors import ChatEndedError
 
 SERVED = "served"
-"""The precision in the identity of an embedder behind a server, whose own is not known."""
+"""The precision in the identity of an embedder behind a server, where the real one is unknown."""
 VISIBLE = re.compile(r"[!-~]*")
 
 
@@ -35,7 +35,7 @@ class Endpoint:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is known, without asking a server, how its model is called and that which rates."""
+        """Whether the names of its model and of its rater's are known without asking a server."""
         return bool(self.model) and (self.rater is None or self.rater.is_named)
 
     @property
@@ -74,11 +74,11 @@ def with_rater(chat: Endpoint) -> Endpoint:
 
 
 def of_rater(words: str) -> str:
-    """Return what is said of a chat server as it is said of the one that rates pages: by its own variables."""
+    """Turn a message about the chat server into one about the server that rates pages, with its own variables."""
     return words.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
 
 
-def required_chat_endpoint(wanted: str, *, otherwise: str, value: str = "") -> Endpoint:
+def require_chat_endpoint(wanted: str, *, otherwise: str, value: str = "") -> Endpoint:
     """Return the configured chat server; raise EndpointError, with what it is wanted for, where none is named."""
     endpoint = chat_endpoint()
     if endpoint is None:
@@ -142,9 +142,9 @@ class ServedModel:
     sees: bool | None = None
 
 
-def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
+def choose_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
     """Return the model that the environment names, or the only one; raise ChatEndedError where that is none."""
-    models = _listed(listing, endpoint)
+    models = _read_listing(listing, endpoint)
     names = ", ".join(sorted(models)[:LISTED]) or "none"
     if endpoint.model and endpoint.model not in models:
         raise ChatEndedError(
@@ -166,11 +166,11 @@ def same_model(asked: str, answering: str) -> bool:
     return answering in {"", asked} or (answering.startswith(asked) and DATE_OR_REVISION.fullmatch(suffix) is not None)
 
 
-def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
+def _read_listing(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
     """Return each model by its name."""
     try:
         entries = json.loads(listing)["data"]
-        return {entry["id"]: _served(entry) for entry in entries if isinstance(entry["id"], str)}
+        return {entry["id"]: _read_entry(entry) for entry in entries if isinstance(entry["id"], str)}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ChatEndedError(
             f"{endpoint.base_url}/models does not list models as the OpenAI protocol has it",
@@ -178,7 +178,7 @@ def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, ServedModel]:
         ) from error
 
 
-def _served(entry: Any) -> ServedModel:  # noqa: ANN401 - whatever JSON can hold
+def _read_entry(entry: Any) -> ServedModel:  # noqa: ANN401 - whatever JSON can hold
     """Return what an entry says: vLLM gives the context under a name of its own, llama.cpp that of one call under `meta`."""
     meta, shape = entry.get("meta") or {}, entry.get("architecture") or {}
     taken = shape.get("input_modalities")

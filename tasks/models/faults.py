@@ -50,25 +50,25 @@ def problem_of(answer: httpx.Response, page: bytes, *, request: Request, endpoin
     message = _message(page, endpoint)
     problem = f"{endpoint.base_url} answered {status}" + (f": {message}" if message else "")
     if status == 429 and "insufficient_quota" not in message:
-        return FaultError(FaultKind.BUSY, problem, wait_seconds=asked_wait(headers))
+        return FaultError(FaultKind.BUSY, problem, wait_seconds=read_retry_after(headers))
     if status in {401, 402, 403, 429}:
         return ChatEndedError(problem, remedy="check FLOWREADER_CHAT_API_KEY, its rights and its quota")
     if status in DOWN_STATUSES:
-        return FaultError(FaultKind.DOWN, problem, wait_seconds=asked_wait(headers))
+        return FaultError(FaultKind.DOWN, problem, wait_seconds=read_retry_after(headers))
     if status == 413 or (status < 500 and TOO_LONG.search(message)):  # before pictures: such a message may name what they take
         tokens = f"about {request.input_tokens} tokens to read, room for {request.output_tokens} to write"
         return ContextTooLongError(f"{problem} ({tokens}); ask with less", Outcome.TOO_LONG)
     if request.has_pictures and OF_PICTURES.search(message):
         return PicturesRejectedError(f"{problem}; serve a model that sees, or more pictures in a call", Outcome.REJECTED)
     if status in {408, 409, 425} or status >= 500:
-        return FaultError(FaultKind.UNWELL, problem, wait_seconds=asked_wait(headers))
+        return FaultError(FaultKind.UNWELL, problem, wait_seconds=read_retry_after(headers))
     if status == 404 or status < 400:
         return ChatEndedError(problem, remedy="check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
     rejected = PicturesRejectedError if request.has_pictures else ChatError
     return rejected(f"{problem}; the server takes no such request", Outcome.REJECTED)
 
 
-def asked_wait(headers: Mapping[str, str]) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that Retry-After asks for; None where it does not, or gives a date, as no server of models does."""
     try:
         seconds = float(headers.get("retry-after", ""))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.locations import home
-from storage.lock import LOOK_SECONDS, lock_file, taken
+from storage.lock import LOOK_SECONDS, lock_file, try_lock
 from storage.records.documents import identify
 from storage.system import check_writable
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint
@@ -58,7 +58,7 @@ def weights(named: str = "") -> Path:
     if find_spec("xllamacpp") is None:
         raise LocalModelError("a local model needs 'xllamacpp', which is not installed", remedy=INSTALL)
     named = named or os.environ.get(NAMED, "").strip() or PACKAGED
-    path = packaged_weights() if named == PACKAGED else Path(named).expanduser().absolute()
+    path = find_packaged_weights() if named == PACKAGED else Path(named).expanduser().absolute()
     if not path.is_file():
         raise LocalModelError(
             f"there is no model file {str(path)!r}", str(path), f"{NAME_ANOTHER}, or {PACKAGED!r} for the small one"
@@ -69,7 +69,7 @@ def weights(named: str = "") -> Path:
     return path
 
 
-def packaged_weights() -> Path:
+def find_packaged_weights() -> Path:
     """Return the file in the package of the small model; the package is not loaded."""
     found = find_spec(PACKAGE)
     files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
@@ -118,7 +118,7 @@ def process_of(server: Endpoint, port: int = ANY_PORT) -> ModelProcess:
     return ModelProcess("tasks.models.local_server", *arguments, failure=LocalModelError, environment={})
 
 
-def loaded(server: Endpoint, process: ModelProcess, until: float | None = None) -> Endpoint:
+def wait_until_loaded(server: Endpoint, process: ModelProcess, until: float | None = None) -> Endpoint:
     """Return where a model is, once it runs; raise LocalModelError where it does not, by that moment of time.monotonic()."""
     try:
         reply = process.ask("address", seconds=REPLY_SECONDS, start_seconds=seconds_to(until))
@@ -152,7 +152,7 @@ def of_file(path: Path) -> Endpoint:
 
 @contextmanager
 def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
-    """Run the model of a file for all who ask with this home, for the time of the block.
+    """Run the model of a file for every process that uses this home, until the block ends.
 
     Raise LocalModelError where another one does that already, or where it does not come up.
     """
@@ -160,7 +160,7 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
         raise LocalModelError(f"port '{port}' of {HOST} cannot be used", port, "name another one by --port")
     check_writable(home())
     with lock_file(_announcement()) as descriptor:
-        if not taken(descriptor, wait_seconds=LOOK_SECONDS):
+        if not try_lock(descriptor, wait_seconds=LOOK_SECONDS):
             at = (found := running_model()) and found.base_url
             raise LocalModelError(
                 f"a local model runs for FLOWREADER_HOME {str(home())!r} already, at {at or 'an address to come'}",
@@ -172,7 +172,7 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
         server = of_file(path)
         process = process_of(server, port)
         try:
-            model = LocalModel(loaded(server, process), process)
+            model = LocalModel(wait_until_loaded(server, process), process)
             os.pwrite(descriptor, json.dumps(asdict(model.endpoint)).encode(), 0)
             yield model
         finally:
@@ -180,10 +180,10 @@ def keep_model(path: Path, port: int) -> Iterator[LocalModel]:
 
 
 def running_model() -> Endpoint | None:
-    """Return the model that stays for this home, None where none does: who announced it holds the lock as long as it lives."""
+    """Return the model that runs for this home, or None: the process that announced it holds the lock as long as it lives."""
     try:
         with _announcement().open("rb") as file:
-            if taken(file.fileno(), LOCK_SH):
+            if try_lock(file.fileno(), LOCK_SH):
                 return None
             return Endpoint(**json.loads(file.read()))
     except (OSError, ValueError):  # there never was one, or it is about to come
@@ -237,7 +237,7 @@ def reachable(server: Endpoint, until: float | None = None) -> Iterator[Endpoint
         if not shared.loading.acquire(timeout=seconds_to(until)):
             raise late(server)
         try:
-            at = loaded(server, shared.process, until)
+            at = wait_until_loaded(server, shared.process, until)
         finally:
             shared.loading.release()
         yield at

@@ -19,13 +19,13 @@ WHY = re.compile(r"error loading model: (.+)")
 NO_PORT = "couldn't bind HTTP server socket"
 LOG_BYTES = 1_000_000
 LAST_WORDS, LAST_WORDS_SECONDS = "exiting due to", 5.0
-"""How the log ends, which a thread of llama.cpp writes; the error is raised before."""
+"""The end of the log, written by a thread of llama.cpp after the error is raised."""
 NO_WEB = "http://127.0.0.1"
-"""The only page that may read replies, which is nobody's. The key keeps pages from having any computed."""
+"""The only origin that browsers let read replies: no page has it. The key keeps pages from asking for any."""
 
 
 def load() -> Callable[[str], bytes]:
-    """Load the model, to give its address and its key to who asks for them."""
+    """Load the model; return a function that gives its address and its key."""
     path, name, host, port, tokens = sys.argv[1:]
     key = secrets.token_urlsafe()
     with tempfile.TemporaryFile() as log:

@@ -1,6 +1,6 @@
 """Words from pictures: RapidOCR in a process of its own, which ends with this one.
 
-What is read of a picture depends on the picture alone, never on what is read with it.
+The words read depend on the picture alone, never on other pictures read with it.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ LINE_HEIGHT = 48
 SHORTEST_LINE = 320
 """The recogniser was trained on lines of this width and wider; shorter ones are padded and read as well as a long one."""
 LINES_ASKED = 5
-"""So many of the widest lines are asked whether the picture stands on its head."""
+"""The widest lines, this many, decide whether the picture stands on its head."""
 UPSIDE_DOWN = "180"
 
 

@@ -28,11 +28,11 @@ class Breaker:
         """Whether the server stayed away for too long."""
         return self._end is not None
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         self._failures = 0
 
-    def failed(self) -> None:
-        """A request found no server; so many in a row, and all calls wait."""
+    def note_failure(self) -> None:
+        """Count a request that found no server; after several in a row all calls wait."""
         self._failures += 1
         if self._failures == self._retries.failures_until_pause:
             self._down_since = asyncio.get_running_loop().time()
@@ -50,7 +50,7 @@ class Breaker:
                     raise
 
     async def _recover(self) -> None:
-        """Ask until the server answers; who asks may be cut off, and the next one goes on with what is left of the time."""
+        """Ask until the server answers; the caller may be cut off, and the next one goes on with the time that is left."""
         clock = asyncio.get_running_loop().time
         end, pause = self._down_since + self._retries.down_seconds, FIRST_PAUSE_SECONDS
         while True:
@@ -128,17 +128,17 @@ class Minute:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def admit(self, tokens: int) -> Sent:
-        """Return when one more request of so many tokens fits; one that is larger than the limit goes when it is alone."""
+        """Return when one more request of `tokens` fits; one that is larger than the limit goes when it is alone."""
         clock = asyncio.get_running_loop().time
         async with self._turn:
             while (wait := self._wait_seconds(clock(), tokens)) > 0:
                 await asyncio.sleep(wait)
             sent = Sent(clock(), tokens)
-            if self._limited():
+            if self._has_limits():
                 self._sent.append(sent)
         return sent
 
-    def _limited(self) -> bool:
+    def _has_limits(self) -> bool:
         return self.limits.requests_per_minute is not None or self.limits.tokens_per_minute is not None
 
     def _wait_seconds(self, now: float, tokens: int) -> float:

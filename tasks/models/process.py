@@ -76,13 +76,13 @@ class ModelProcess:
 
     def _reply(self, request: object, seconds: float, start_seconds: float) -> bytes | None:
         if not self._ready:
-            with self._ended_after(start_seconds):
+            with self._end_after(start_seconds):
                 greeting = self._receive()
             self._ready = greeting == READY
             if not self._ready:
                 unexplained = f"{self._module} does not start; `cd {ROOT} && {' '.join(self._command)}` says why"
                 raise StoppedError if stop_requested() else self._failure(*(json.loads(greeting) if greeting else (unexplained,)))
-        with self._ended_after(seconds):
+        with self._end_after(seconds):
             try:
                 self._connection.send(request)
             except OSError:
@@ -90,7 +90,7 @@ class ModelProcess:
             return self._receive()
 
     @contextmanager
-    def _ended_after(self, seconds: float) -> Iterator[None]:
+    def _end_after(self, seconds: float) -> Iterator[None]:
         """End the process where the block takes longer: one that stops in the middle of a reply would be waited for, for ever."""
         assert self._process is not None
         deadline = threading.Timer(seconds, self._process.kill)
@@ -157,7 +157,7 @@ def speak(load: Callable[[], Callable[[Any], bytes]]) -> None:
 
 def _end_with_parent() -> None:
     """End this process soon after its parent, even in the middle of a request, and where that was killed before this one asked."""
-    parent = int(os.environ.get(PARENT, os.getppid()))  # whoever runs it by hand names none
+    parent = int(os.environ.get(PARENT, os.getppid()))  # a person who starts it by hand names none
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_SECONDS)
     os._exit(1)

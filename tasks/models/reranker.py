@@ -28,8 +28,8 @@ def kind_of_model(folder: Path, named: str) -> str:
 
     sentence-transformers would give any of them a head of random weights.
     """
-    saved = _read(folder / "config_sentence_transformers.json").get("model_type", "")
-    made = " ".join(_read(folder / "config.json").get("architectures") or [])
+    saved = _read_json(folder / "config_sentence_transformers.json").get("model_type", "")
+    made = " ".join(_read_json(folder / "config.json").get("architectures") or [])
     if saved in {"MultiVectorEncoder", "ColBERT"} or "HF_ColBERT" in made:
         return LATE
     if saved == "CrossEncoder" or (not saved and "ForSequenceClassification" in made):
@@ -39,7 +39,7 @@ def kind_of_model(folder: Path, named: str) -> str:
     )
 
 
-def _read(config: Path) -> dict[str, Any]:
+def _read_json(config: Path) -> dict[str, Any]:
     return dict(json.loads(config.read_text("utf-8"))) if config.is_file() else {}
 
 

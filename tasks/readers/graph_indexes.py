@@ -60,7 +60,7 @@ def communities_in(document: int, graph: CandidateGraph, context: AskContext) ->
     view, name = context.snapshot.view, graph.document_ids[document]
     settings = context.settings.agent
     key = ("communities", name, settings.communities, settings.resolution, settings.seed)
-    positions, labels = view.remembered(key, lambda: _group_nodes(name, context))
+    positions, labels = view.remember(key, lambda: _group_nodes(name, context))
     found, own = np.full(len(graph), -1), np.flatnonzero(graph.documents == document)
     places = view.adjacency.positions_of([graph.ids[node] for node in own])
     found[own] = labels[np.searchsorted(positions, places)]

@@ -12,7 +12,7 @@ from storage.records.answers import PagePlace, TraceKind
 from storage.records.documents import Modality, PageKey
 from storage.text import counted
 from tasks.algorithms.arrays import BoolArray
-from tasks.algorithms.graphs.section_map import DocumentMap, LocatedSection, widened
+from tasks.algorithms.graphs.section_map import DocumentMap, LocatedSection, widen_pages
 from tasks.algorithms.page_ranks import best_pages, fuse_rankings
 from tasks.asking.calls import Stage, call_book
 from tasks.asking.question import AskContext, question_step
@@ -205,7 +205,7 @@ def widen(
     mapped = {(document, page) for document, on in search.maps.items() for page in on.sections[0].pages}
     seen, most = {*chain(*search.rankings), *(mapped - set(search.pages.keys))}, context.settings.map.widen_pages
     asked = tuple(key for key in search.look_at if key not in seen)[:most]
-    new = asked or widened(search.maps, middle, seen=seen, nearest=NEAREST, most=most)
+    new = asked or widen_pages(search.maps, middle, seen=seen, nearest=NEAREST, most=most)
     way = search.way.then(
         TraceKind.WIDEN,
         "places of the map not looked at yet"

@@ -8,7 +8,7 @@ import numpy as np
 
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.documents import NodeKind, PageKey
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.graphs.section_map import DocumentMap, best_section_pages
 from tasks.asking.question import AskContext
 from tasks.asking.records import Duty, NodeScores, PathReading, Question
@@ -58,9 +58,7 @@ def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, s
                 places[name] = (key,)
                 elements.append(f"{name} {labels[node]}")
         on_it = f"; {', '.join(elements)}" if elements else ""
-        lines.append(
-            f"p{number}: page {key[1]}{_of(key[0], maps, context)}: {shortened(said.get(key, ''), LINE_CHARACTERS)}{on_it}"
-        )
+        lines.append(f"p{number}: page {key[1]}{_of(key[0], maps, context)}: {shorten(said.get(key, ''), LINE_CHARACTERS)}{on_it}")
     return ShownMap((Piece("sections", "\n".join(outline)), Piece("pages", "\n".join(lines))), places)
 
 
@@ -98,7 +96,7 @@ def _section_lines(
             what = section.summary or "; ".join(under) or begins.get(place, "")
             on = f"pages {section.pages[0]}-{section.pages[-1]}" if len(section.pages) > 1 else f"page {section.pages[0]}"
             document = _of(mapped.document_id, maps, context)
-            yield f"{name}: {'  ' * (section.level - 1)}{section.title}, {on}{document}: {shortened(what, LINE_CHARACTERS)}"
+            yield f"{name}: {'  ' * (section.level - 1)}{section.title}, {on}{document}: {shorten(what, LINE_CHARACTERS)}"
 
 
 def locate_by_model(question: Question, shown: ShownMap, context: AskContext) -> tuple[PageKey, ...] | None:

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, home_artifacts
 from storage.corpus.snapshot import Snapshot
 from storage.records.documents import DocumentRecord, DocumentState, Modality, Page, PageKey
 from storage.system import open_plain
@@ -43,7 +43,7 @@ def page_images(keys: Sequence[PageKey], snapshot: Snapshot, *, until: float | N
     """
     documents = {record.id: record for record in snapshot.documents()}
     pages = {(page.document_id, page.number): page for document in {key[0] for key in keys} for page in snapshot.pages(document)}
-    found, artifacts = dict[PageKey, bytes](), kept_artifacts()
+    found, artifacts = dict[PageKey, bytes](), home_artifacts()
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         for key in keys:
             try:

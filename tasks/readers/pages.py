@@ -8,7 +8,7 @@ import numpy as np
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import PagePlace
 from storage.records.documents import PageKey
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, best_of_pages, pages_of_nodes, sums_by_page
 from tasks.algorithms.quotes import term_shares
 from tasks.algorithms.text.counting import count_stems
@@ -99,7 +99,7 @@ def node_lines(graph: CandidateGraph, nodes: Sequence[int], ids: Sequence[str], 
         document = context.names[graph.document_ids[graph.documents[node]]].name
         place = f"page {graph.pages[node]}" + (f" of {document}" if len(graph.document_ids) > 1 else "")
         under = f", {' > '.join(path)}" if path else ""
-        lines.append(f"{name}: {NODE_KINDS[graph.kinds[node]].value}, {place}{under}: {shortened(summary, LINE_CHARACTERS)}")
+        lines.append(f"{name}: {NODE_KINDS[graph.kinds[node]].value}, {place}{under}: {shorten(summary, LINE_CHARACTERS)}")
     return "\n".join(lines)
 
 

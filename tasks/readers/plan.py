@@ -14,8 +14,8 @@ from storage.records.documents import DocumentState, PageKey
 from storage.text import counted
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.graphs.communities import readout
-from tasks.algorithms.graphs.plan_graph import PlanStep, checked_plan, kept, layers
-from tasks.algorithms.questions.kinds import sub_questions, uncovered
+from tasks.algorithms.graphs.plan_graph import PlanStep, layers, match_earlier_steps, validate_plan
+from tasks.algorithms.questions.kinds import list_uncovered_stems, sub_questions
 from tasks.algorithms.scores import dense_relevance
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import Stage, call_book
@@ -114,7 +114,7 @@ def decompose(question: Question, graph: CandidateGraph, scores: NodeScores, con
         way = Way().then(TraceKind.SEARCH, question.text, "a first look, for the plan", nodes=ids, pages=places)
         return Plan(steps, way=way, mended=way.last)
     texts = sub_questions(question.text, titles=title_stems(context), most=most)
-    return Plan(checked_plan(steps_of_round(0, texts), most=most))
+    return Plan(validate_plan(steps_of_round(0, texts), most=most))
 
 
 def most_steps(settings: AskSettings) -> int:
@@ -227,11 +227,11 @@ def check_plan(question: Question, scores: NodeScores, plan: Plan, context: AskC
     )
     room = min(most_steps(context.settings), context.settings.selection.read - len(plan.steps))
     more = steps_of_round(plan.rounds + 1, [] if useless else [text for _words, text in gaps][:room])
-    steps = checked_plan([*plan.steps, *more], most=len(plan.steps) + len(more))
+    steps = validate_plan([*plan.steps, *more], most=len(plan.steps) + len(more))
     if len(steps) == len(plan.steps):
         return replace(plan, way=way)
     way = way.then(TraceKind.REPLAN, missing, f"{counted(len(steps) - len(plan.steps), 'question')} more", needs=[way.last])
-    read = {name: plan.read[before] for name, before in kept(steps, plan.steps).items()}
+    read = {name: plan.read[before] for name, before in match_earlier_steps(steps, plan.steps).items()}
     return replace(plan, steps=steps, read=read, way=way, rounds=plan.rounds + 1, mended=way.last, known=pages)
 
 
@@ -243,7 +243,7 @@ def mend_by_model(question: Question, plan: Plan, missing: Sequence[str], contex
     if not missing:
         return replace(plan, way=way)
     steps = mend_plan(question, plan.steps, plan.readings, missing, context, most=most_steps(context.settings))
-    same = kept(steps, plan.steps)
+    same = match_earlier_steps(steps, plan.steps)
     if len(same) == len(steps):
         return replace(plan, way=way)
     way = way.then(TraceKind.REPLAN, quote_words(missing), f"{counted(len(steps) - len(same), 'new question')}", needs=[way.last])
@@ -269,7 +269,7 @@ def gaps_of(plan: Plan, scores: NodeScores, context: AskContext) -> Iterator[tup
     for step in plan.steps:
         terms = plan.asked[step.id].terms
         weights = {stem: weight for stem, weight in scores.rarity.items() if stem in scores.present.intersection(terms.stems)}
-        lacking = uncovered(weights=weights, covered=covered, least=1.0 - context.settings.reading.whole_support)
+        lacking = list_uncovered_stems(weights=weights, covered=covered, least=1.0 - context.settings.reading.whole_support)
         if lacking:
             written = dict(zip(terms.stems, terms.words, strict=True))
             asked = dict.fromkeys(word for stem, word in written.items() if stem in {*lacking, *terms.anchors})

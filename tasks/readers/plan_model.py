@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from storage.graph.candidates import CandidateGraph
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, checked_plan
+from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, validate_plan
 from tasks.asking.question import AskContext
 from tasks.asking.records import Aim, Duty, NodeScores, PathReading, Question
 from tasks.prompts.prompt import Piece
@@ -42,14 +42,14 @@ def _steps(planned: Planned) -> list[PlanStep]:
 
 def _plan(planned: Planned, most: int) -> tuple[PlanStep, ...]:
     """Return the steps under ids of ours, which head pieces in prompts; a model's may be anything."""
-    steps = checked_plan(_steps(planned), most=most)
+    steps = validate_plan(_steps(planned), most=most)
     ids = {step.id: f"s{place}" for place, step in enumerate(steps, 1)}
     return tuple(PlanStep(ids[step.id], step.question, tuple(ids[need] for need in step.needs)) for step in steps)
 
 
 def _wrong(planned: Planned, most: int) -> str:
     try:
-        checked_plan(_steps(planned), most=most)
+        validate_plan(_steps(planned), most=most)
     except PlanError as error:
         return str(error)
     return ""

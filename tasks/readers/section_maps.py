@@ -27,7 +27,7 @@ def maps_of(documents: Sequence[str], context: AskContext) -> tuple[DocumentMap,
     They are made together: what takes time is to ask the catalog for an outline, one or several.
     """
     ordered = tuple(sorted(documents))
-    return context.snapshot.view.remembered(("maps", ordered), lambda: tuple(_make_maps(ordered, context)))
+    return context.snapshot.view.remember(("maps", ordered), lambda: tuple(_make_maps(ordered, context)))
 
 
 def _make_maps(documents: Sequence[str], context: AskContext) -> Iterator[DocumentMap]:

@@ -7,7 +7,7 @@ from storage.records.answers import Answer, Citation, NamedDocument, Usage
 from storage.records.documents import WHOLE_PAGE
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
@@ -33,7 +33,7 @@ class UnansweredError(ChatEndedError):
     "record",
     version="1",
     retries=0,
-    cache_key=lambda answer: StepKey(answer.answer_id, answer.answer_id, shortened(answer.question)),
+    cache_key=lambda answer: StepKey(answer.answer_id, answer.answer_id, shorten(answer.question)),
 )
 def record(answer: Answer) -> None:
     workplace.get().log.answer(answer_json(answer))

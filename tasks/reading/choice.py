@@ -11,11 +11,11 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
 from tasks.models.chat.errors import ChatEndedError
-from tasks.models.endpoints import Endpoint, of_rater, required_chat_endpoint, with_rater
+from tasks.models.endpoints import Endpoint, of_rater, require_chat_endpoint, with_rater
 from tasks.models.local import reachable
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 
 RATER_SHARE = 0.25
 """Of the time that is left, for opening a model that only rates; without one the chat model does it."""
@@ -28,7 +28,7 @@ def chat_server_of(settings: AskSettings, reader: str) -> Endpoint | None:
     """
     if settings.reading.by == "rules":
         return None
-    server = required_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read")
+    server = require_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read")
     return with_rater(server) if reader == "walk" else server
 
 
@@ -51,7 +51,7 @@ def open_reader(
         yield ExtractiveReader(settings.reading)
         return
     # What speaks to servers takes long to load, and rules need none of it.
-    from storage.artifacts import kept_artifacts
+    from storage.artifacts import home_artifacts
     from tasks.models.chat.model import ChatModel, open_chat
     from tasks.reading.model import ModelReader
     from tasks.reading.model_calls import ModelContext
@@ -59,13 +59,13 @@ def open_reader(
     from tasks.reading.small import SmallReader
 
     # a local model computes one call at a time: others are not sent, so that none waits past its deadline
-    models = changed(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
+    models = change_settings(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
     cache = CallCache(calls_folder())
     with ExitStack() as held:
         at = held.enter_context(reachable(replace(server, rater=None), until))
         model = held.enter_context(open_chat(at, models, cache=cache, listener=record_call, drafts=tell_draft, until=until))
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
-        pictures = NodePictures(snapshot, kept_artifacts())
+        pictures = NodePictures(snapshot, home_artifacts())
         forms = settings.reading.model.forms
 
         def reads(model: ChatModel) -> ModelReader:

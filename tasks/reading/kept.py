@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from storage.artifacts import ArtifactDamagedError
-from storage.catalog.current import forget_asked
+from storage.catalog.current import delete_question_files
 from storage.codec import CodecError, from_json, to_json
 from storage.corpus.snapshot import Snapshot
-from storage.memo import StepMemo, asked_steps
+from storage.memo import StepMemo, question_memo
 from storage.records.answers import Answer
 from storage.records.documents import identify
 from storage.records.language import language
 from storage.records.steps import StepRecord
-from storage.text import shortened
+from storage.text import shorten
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest
@@ -73,7 +73,7 @@ class KeptAnswers:
 
     @classmethod
     def of(cls, request: AskRequest, snapshot: Snapshot) -> "KeptAnswers":
-        return cls(request, snapshot, asked_steps(snapshot.location, snapshot.number))
+        return cls(request, snapshot, question_memo(snapshot.location, snapshot.number))
 
     def key(self, text: str, server: Endpoint | None, model: str) -> StepKey:
         """Return what decides the answer to a question, where this chat model reads, or rules ("") do."""
@@ -81,7 +81,7 @@ class KeptAnswers:
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
         served = server.identity if server else ""
         answering = (self.snapshot.current.sha256, self.snapshot.embedder.key, served, model, code_identity())
-        return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
+        return StepKey(owner_of(text), identify(*asked, *answering), shorten(text))
 
     def holds(self, key: StepKey) -> bool:
         return recall_answer.find_artifacts(key, self.memo) is not None
@@ -132,7 +132,7 @@ class KeptAnswers:
             if self.snapshot.is_published():
                 recall_answer.remember(key, answer, self.memo)
             if not self.snapshot.is_published():
-                forget_asked(self.snapshot.location.asked_of(self.snapshot.number))
+                delete_question_files(self.snapshot.location.question_folder(self.snapshot.number))
 
     def forget(self, key: StepKey) -> None:
         """Drop all kept answers to a question, however it was asked."""

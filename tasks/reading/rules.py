@@ -11,7 +11,7 @@ from tasks.algorithms.arrays import strongest
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, holds_kind, question_parts
 from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.terms import question_terms
-from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, marked, quote_scores, term_shares
+from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, mark_stems, quote_scores, term_shares
 from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import NAMED_PLACE
@@ -119,7 +119,7 @@ class ExtractiveReader:
         """Return the cosine of the two passages times the share of the question's terms that they hold together."""
         stems = question.terms.stems
         held = [stems_in(f"{first.search_text} {second.search_text}") for first, second in pairs]
-        shares = marked(stems, held).mean(axis=1) if stems else np.zeros(len(held))
+        shares = mark_stems(stems, held).mean(axis=1) if stems else np.zeros(len(held))
         return [max(float(similarity), 0.0) * float(share) for similarity, share in zip(similarities, shares, strict=True)]
 
     def synthesize(
@@ -154,8 +154,8 @@ class ExtractiveReader:
         self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]
     ) -> list[PartAnswer]:
         settings, stems = self.settings, list(rarity)
-        inside = marked(stems, [quote.covered for quote in quotes])
-        beside = marked(stems, [quote.beside for quote in quotes])
+        inside = mark_stems(stems, [quote.covered for quote in quotes])
+        beside = mark_stems(stems, [quote.beside for quote in quotes])
         new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
         for part in parts:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.algorithms.quotes import Coverage, joint_coverage, marked, quote_scores, term_shares
+from tasks.algorithms.quotes import Coverage, joint_coverage, mark_stems, quote_scores, term_shares
 from tasks.algorithms.text.standing import find_words, tokens_of, words_around
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.asking.calls import call_book
@@ -96,8 +96,8 @@ class SmallReader(ModelReader):
         settings = self.context.settings.reading
         quotes = [quote for _, quote in pieces]
         coverage = Coverage(
-            marked(list(rarity), [quote.covered for quote in quotes]),
-            marked(list(rarity), [quote.beside for quote in quotes]),
+            mark_stems(list(rarity), [quote.covered for quote in quotes]),
+            mark_stems(list(rarity), [quote.beside for quote in quotes]),
             term_shares(list(rarity.values())),
         )
         scores = quote_scores(

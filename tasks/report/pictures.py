@@ -10,7 +10,7 @@ from functools import cached_property
 
 from PIL import Image
 
-from storage.artifacts import ArtifactStore, kept_artifacts
+from storage.artifacts import ArtifactStore, home_artifacts
 from storage.records.documents import DocumentRecord, Page
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, page_bytes
 from tasks.settings.ingest import IngestSettings
@@ -75,6 +75,6 @@ def draw_page(document: DocumentRecord, page: Page, width: int = PICTURE_WIDTH) 
     """Return the picture of one page, or why there is none."""
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         try:
-            return page_picture(kept_artifacts(), document, page, copies, width), ""
+            return page_picture(home_artifacts(), document, page, copies, width), ""
         except NoPictureError as error:
             return None, str(error) or "documents of this format have no pictures of pages"

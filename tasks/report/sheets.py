@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from storage.records.answers import NamedDocument
 from storage.records.documents import Box, Node
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.layout.tables import Table, read_html
 from tasks.report.pictures import Picture
 
@@ -123,7 +123,7 @@ def rows_shown(table: Table, quotes: Sequence[str]) -> Rows:
 
 def _cells(row: Sequence[str]) -> list[str]:
     more = [f"and {len(row) - MOST_COLUMNS} more"] if len(row) > MOST_COLUMNS else []
-    return [shortened(cell, CELL_LETTERS) for cell in row[:MOST_COLUMNS]] + more
+    return [shorten(cell, CELL_LETTERS) for cell in row[:MOST_COLUMNS]] + more
 
 
 def _repeats(quote: str, cells: Sequence[str]) -> bool:

@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from storage.artifacts import ArtifactStore, kept_artifacts, write_durably
+from storage.artifacts import ArtifactStore, home_artifacts, write_durably
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer, Citation, PagePlace, RankedPage
-from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
+from storage.system import NotWritableError, check_writable, explain_full_disk, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import show_page
 from tasks.views.answers import view_answer
@@ -39,7 +39,7 @@ def report_of(answer_id: str, corpus: str) -> str:
     """Return the report of a kept answer, which is found as `Snapshot.answer` does."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         answer = snapshot.answer(answer_id)
-        return render_report(answer, snapshot, kept_artifacts()).html
+        return render_report(answer, snapshot, home_artifacts()).html
 
 
 def write_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, path: Path) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def write_page(report: Report, path: Path) -> None:
     """
     check_target(path)
     page = report.html.encode()
-    with full_disk_explained(path.parent, len(page)):
+    with explain_full_disk(path.parent, len(page)):
         try:
             write_durably(path, page)
             # A report is made to be shown, as far as its owner wants: it gets the mode of any new file.
@@ -86,7 +86,7 @@ def keep_report(answer: Answer) -> Path:
     path = reports_folder() / f"{answer.answer_id}.html"
     check_writable(path.parent)
     with open_for_reading(corpus_location(answer.corpus)) as snapshot:
-        report = render_report(answer, snapshot, kept_artifacts())
+        report = render_report(answer, snapshot, home_artifacts())
     places: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages, *answer.evidence_pages]
     shown = {place.document.id for place in places}
     write_page(replace(report, html=f"{report.html}\n<!-- {' '.join(sorted(shown))} -->\n"), path)

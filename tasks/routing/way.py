@@ -7,7 +7,7 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.records.documents import PageKey
-from storage.text import shortened
+from storage.text import shorten
 from tasks.algorithms.arrays import strongest
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
@@ -67,7 +67,7 @@ class Way:
         pages: Sequence[PagePlace] = (),
     ) -> "Way":
         """Return the way with one step more."""
-        words = shortened(asked, TRACED_LETTERS), shortened(found, TRACED_LETTERS)
+        words = shorten(asked, TRACED_LETTERS), shorten(found, TRACED_LETTERS)
         step = TraceStep(len(self.steps) + 1, kind, *words, tuple(needs), tuple(nodes[:TRACED_NODES]), tuple(pages))
         return replace(self, steps=(*self.steps, step))
 

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, mo
 from pydantic_core import ErrorDetails
 
 from storage.errors import RequestError
-from tasks.settings.base import MethodError, Settings, changed, leaves, turned
+from tasks.settings.base import MethodError, Settings, apply_settings, change_settings, leaves
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
 from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
@@ -25,12 +25,12 @@ SUM_TOLERANCE = 1e-9
 class CandidateSettings(Settings):
     """How much of the corpus a question works on."""
 
-    whole_limit: int = 4000  # nodes; a scope of at most so many is taken whole
+    whole_limit: int = 4000  # nodes; a scope of at most this many is taken whole
     by_vector: int = 128  # nodes taken by the nearest vector from a larger scope
     by_text: int = 128  # nodes taken by full text from a larger scope
     by_name: int = 400  # nodes taken from a larger scope because the question names them or their page, of the best documents
     hops: int = 2  # edges followed from those nodes
-    limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at so many
+    limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at this size
     sample: int = 2000  # nodes from which the rarity of a word in a larger scope is estimated
     # all: the layout's own relations, too; paper: window and semantic arcs only
     arcs: Literal["all", "paper"] = "all"
@@ -51,15 +51,15 @@ class RelevanceSettings(Settings):
 
 
 class NamedSettings(Settings):
-    """What is added to the relevance of what a question names outright; all 0: the paper."""
+    """Bonuses in relevance for what a question names outright; all 0: the paper."""
 
     place: float = 1.0  # a page, figure, table or section: 'page 14', 'Figure 5', 'Appendix B'
-    # of it, for what is meant second: the 14th page where another has 14 printed on it, the rest of a chapter of tables asked for
+    # times `place`, for a second reading: the 14th page where another has 14 printed on it, the rest of a chapter of tables
     second: float = 0.5
     ratio: float = 1.0  # a financial statement from which a named ratio is computed
     item: float = 0.5  # a financial statement that shows a named line
-    statement_share: float = 0.5  # of a statement's usual wording a page must hold to be it
-    title: float = 0.1  # a section whose whole title the question holds in passing
+    statement_share: float = 0.5  # share of a statement's usual wording that a page must hold to be one
+    title: float = 0.1  # a section with its whole title in the question, in passing
     modality: float = 0.1  # pages with figures or tables where the question asks for one
 
 
@@ -80,7 +80,7 @@ class ScoreSettings(Settings):
     damping: float = 0.85  # PageRank's
     diffusion_tolerance: float = 1e-6  # PageRank's
     # Each step of either leaves at most 0.95 of the last change, and 1 + log(1e-9) / log(0.95) = 405.
-    steps: int = 2000  # at most so many iterations of either; 405 settle both in any case
+    steps: int = 2000  # iterations of either, at most; 405 settle both in any case
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
@@ -108,7 +108,7 @@ class RoutingSettings(Settings):
     sinks: int = 8  # paper: nodes where flow leaves, at most
     diversity: float = 0.7  # paper: lambda of MMR: 1 takes the best sources, 0 the most unlike
     visual_bonus: float = 0.05  # paper: added to the answerability of figures and tables, by which sinks are chosen
-    dense_percentile: float = 95.0  # paper: a node with so many words is as dense as can be (rho = 1); not given in the paper
+    dense_percentile: float = 95.0  # paper: a node with this percentile of words has density rho = 1; not given in the paper
     demand: float = 6.0  # paper: F, evidence to route, no more than fits
     minimum_similarity: float = 0.22  # paper: r_min, arcs below are not used
     paths: int = 60  # paper: paths that the flow is taken apart into, at most
@@ -126,7 +126,7 @@ class SelectionSettings(Settings):
     mean_exponent: float = 0.3  # c: the mean score of the path
     mixing: float = 0.2  # epsilon rd of eq. 10
     tolerance: float = 1e-4  # change of the shares at which the dynamics ended
-    steps: int = 20  # at most so many steps of eq. 9
+    steps: int = 20  # steps of eq. 9, at most
     extinction: float = 5e-4  # paths with a smaller share are not read
     read: int = Field(11, ge=1, le=100, description="paths read, at most; of more chains neighbours are read together")
 
@@ -177,13 +177,13 @@ class ReadingOutSettings(Settings):
     unproven: bool = Field(
         False, description="true: what a model answers without a quote that proves it is shown, marked as such, above the evidence"
     )
-    whole_support: float = 0.5  # share of what is asked, by the words' rarity, from which on a quote answers all of it
+    whole_support: float = 0.5  # share of the question, by its words' rarity, from which on a quote answers all of it
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
     words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
-    beside_share: float = 0.5  # what a word in the heading or caption counts, against one in the quote
-    worth_share: float = 0.33  # what the score of the node counts, against the words of the quote
-    misfit: float = 0.5  # what is left of a quote without the number, date or share that is asked for, or that says nothing new
-    context_share: float = 0.25  # what the rest of a question counts where a part of it is answered by itself
+    beside_share: float = 0.5  # weight of a word in the heading or caption, against one in the quote
+    worth_share: float = 0.33  # weight of the score of the node, against the words of the quote
+    misfit: float = 0.5  # factor for a quote without the number, date or share that is asked for, or that says nothing new
+    context_share: float = 0.25  # weight of the rest of a question where a part of it is answered by itself
     least: float = 0.6  # a further quote needs so much of the best one's score
     gain: float = 0.15  # a further quote holds so much of the question's words, by rarity, that no other quote has
     model: ModelReadingSettings = ModelReadingSettings()
@@ -265,21 +265,23 @@ PAPER: Mapping[str, Any] = {
 
 def method_of(preset: Preset) -> AllSettings:
     """Return the method of a preset, and every setting as it is unless a user turns it."""
-    return changed(AllSettings(), PAPER if preset == "paper" else {})
+    return change_settings(AllSettings(), PAPER if preset == "paper" else {})
 
 
 def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValidator:
     """Have a request's settings, as a form or a program sends them, turn its preset; settings made by us stay as they are."""
 
     def over(given: object, request: ValidationInfo) -> object:
-        return turned(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
+        return (
+            apply_settings(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
+        )
 
     return BeforeValidator(over)
 
 
 def without_hurry(method: AllSettings) -> AllSettings:
     """Return the method for questions that nobody waits for: no deadline, unless settings over it name one."""
-    return changed(method, {"ask.seconds": None})
+    return change_settings(method, {"ask.seconds": None})
 
 
 def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool = True) -> AllSettings:
@@ -287,10 +289,10 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
     try:
         given = tomllib.loads(path.read_text("utf-8")) if path else {}
         method = method_of(preset) if hurry else without_hurry(method_of(preset))
-        settings = AllSettings.model_validate(turned(method, given))
+        settings = AllSettings.model_validate(apply_settings(method, given))
         if path and settings.ask.weights:
             # Named next to the settings, wherever the command is run.
-            return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
+            return change_settings(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
         return settings
     except OSError as error:
         raise RequestError(

@@ -35,7 +35,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class MethodError(ValueError):
-    """A value for what is no setting but a part of the method."""
+    """A value for a part of the method, which is no setting."""
 
 
 def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -47,31 +47,31 @@ def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldI
             yield f"{prefix}{name}", field
 
 
-def turned(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the method as a user's settings, nested mappings, turn them; not validated yet.
+def apply_settings(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the method with a user's settings, nested mappings, put in; not validated yet.
 
     Raise MethodError where they would change the method itself.
     """
     fixed = {leaf for leaf, field in leaves(type(method)) if not field.description}
     values = method.model_dump(mode="json")
-    if refused := list(_turn(values, given, fixed, "")):
+    if refused := list(_apply(values, given, fixed, "")):
         are = "is part of the method and no setting" if len(refused) == 1 else "are part of the method and no settings"
         raise MethodError(f"{', '.join(refused)} {are}; take another --preset, `flowreader settings --method` shows the method")
     return values
 
 
-def _turn(values: dict[str, Any], given: Mapping[str, Any], fixed: Set[str], prefix: str) -> Iterator[str]:
+def _apply(values: dict[str, Any], given: Mapping[str, Any], fixed: Set[str], prefix: str) -> Iterator[str]:
     """Put what is given among the values; yield each name that would change the method."""
     for name, value in given.items():
         if isinstance(value, Mapping) and isinstance(values.get(name), dict):
-            yield from _turn(values[name], value, fixed, f"{prefix}{name}.")
+            yield from _apply(values[name], value, fixed, f"{prefix}{name}.")
         elif f"{prefix}{name}" in fixed and value != values[name]:
             yield f"{prefix}{name}"
         else:
             values[name] = value
 
 
-def changed(settings: S, change: Mapping[str, Any]) -> S:
+def change_settings(settings: S, change: Mapping[str, Any]) -> S:
     """Return the settings with these values, by dotted names; checked as a file of them is."""
     values = settings.model_dump()
     for name, value in change.items():
@@ -83,10 +83,10 @@ def changed(settings: S, change: Mapping[str, Any]) -> S:
     return type(settings).model_validate(values)
 
 
-def dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+def list_dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield each setting by its dotted name, with its value in JSON; a list is one value."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from dotted(value, f"{prefix}{name}.")
+            yield from list_dotted(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -31,14 +31,14 @@ class OcrSettings(Settings):
     page_dpi: int = 108  # few characters are lost between 72 and 144 dpi, time doubles
     minimum_page_characters: int = 16  # a page whose text layer has fewer characters is read by OCR
     minimum_figure_share: float = 0.03  # smaller figures (share of the page) are not read
-    repeated_pages: int = 3  # a picture on so many pages is a logo and is not read
+    repeated_pages: int = 3  # a picture on this many pages is a logo and is not read
     minimum_confidence: float = 0.5  # RapidOCR's own threshold for a line of text
 
 
 class StructureSettings(Settings):
     """How blocks become nodes."""
 
-    merge_words: int = 90  # short neighbours in a section are joined up to so many words
+    merge_words: int = 90  # short neighbours in a section are joined up to this many words
     split_words: int = 180  # longer paragraphs are cut at a sentence; the embedder reads 256 tokens
     repeated_share: float = 0.3  # a line at the edge of this share of the pages (three at least) is a header or footer
     edge_band: float = 0.12  # share of the page's height at its top and bottom where headers live
@@ -61,7 +61,7 @@ class ModelAnalysisSettings(Settings):
     forms: Literal["auto", "full", "small"] = "auto"
     short: ShortFormSettings = ShortFormSettings()
     nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them
-    pictures_per_call: int = 4  # pictures in one call; a server takes only so many
+    pictures_per_call: int = 4  # pictures in one call; servers have a limit
     characters_per_call: int = 12_000  # of all nodes in a call; 3,000 to 4,000 tokens
     characters_per_node: int = 4000  # of a node; what is longer is cut, with a mark
     context_characters: int = 300  # of the text before and behind a figure or table
@@ -215,7 +215,7 @@ class WorkSettings(Settings):
     )
     runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
     publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
-    publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
+    publish_documents: int = Field(50, ge=1, le=1000, description="number of finished documents that are published at once")
     lock_wait_seconds: float = Field(
         5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 names its holder"
     )

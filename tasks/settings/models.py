@@ -86,7 +86,7 @@ class EmbeddingServing(Settings):
     """How texts go to an embeddings server, where one is set; deadlines for the connection and retries are those of the chat."""
 
     texts_per_request: int = 32  # one that is lost costs no more than these
-    in_flight: int = 8  # requests at the same time; so many texts of a document wait together
+    in_flight: int = 8  # requests, and waiting texts of a document, at the same time
     reply_seconds: float = Field(120.0, gt=0, le=3600, description="from the request to the end of its vectors")
     question_seconds: float = Field(
         30.0, gt=0, le=3600, description="for the vector of a question, all retries included: a user waits for it"

@@ -24,7 +24,7 @@ class WalkSettings(Settings):
     pages: int = 3  # K: pages that are read, at most
     rated: int = 40  # pages that are rated, at most
     everything: bool = False  # every page is rated and none walked to: an ablation
-    documents: int = 5  # documents of a large corpus whose pages are walked, at most
+    documents: int = 5  # documents of a large corpus to walk the pages of, at most
 
 
 WALK_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
@@ -93,7 +93,7 @@ class AgentSettings(Settings):
     search_share: float = 0.7  # of the best h: what the best node of a page must have to be kept
     search_pages: int = 8  # pages that are kept by search, at most
     query_pages: int = 12  # pages that are kept by a query, at most
-    context_seeds: int = 3  # kept nodes whose context is looked at
+    context_seeds: int = 3  # kept nodes to look at the context of
     context_nodes: int = 40  # of it, at most
     context_share: float = 0.5  # of the best h: what a member of the context must have to be kept
     # what makes a community: layout, arcs of the layout; all: also likeness; not given in the paper

@@ -7,12 +7,12 @@ from pydantic import BaseModel, Field
 from pydantic.dataclasses import dataclass
 
 from storage.catalog.catalog import CatalogDamagedError, StoreVersionError
-from storage.catalog.current import CurrentDamagedError, pulled_from
+from storage.catalog.current import CurrentDamagedError, read_pull_address
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Counts, Snapshot, UnknownCorpusError, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
 from storage.records.documents import SkippedFile
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.lineage.at_work import OpenRun, ingests_at_work, list_killed_runs
 from tasks.views.documents import DocumentView, view_document
 
@@ -59,11 +59,11 @@ def view_corpus(snapshot: Snapshot, runs: Sequence[OpenRun], skipped: Sequence[S
         corpus=snapshot.location.name,
         snapshot=snapshot.number,
         documents=list(map(view_document, snapshot.documents())),
-        skipped=[SkippedFile(displayed(each.path), each.reason) for each in skipped],
+        skipped=[SkippedFile(printable_path(each.path), each.reason) for each in skipped],
         totals=snapshot.counts(),
         killed=[run for run in runs if run.killed],
         at_work=[run for run in runs if not run.killed],
-        pulled_from=pulled_from(snapshot.location),
+        pulled_from=read_pull_address(snapshot.location),
     )
 
 
@@ -79,7 +79,7 @@ def _row(location: CorpusLocation) -> CorpusRow:
                 snapshot=snapshot.number,
                 embedder=snapshot.embedder.key,
                 **asdict(snapshot.counts()),
-                pulled_from=pulled_from(location),
+                pulled_from=read_pull_address(location),
             )
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreVersionError) as error:
         return CorpusRow(corpus=location.name, snapshot=0, embedder=str(error))

@@ -14,7 +14,7 @@ from storage.errors import UnknownError
 from storage.locations import corpus_location
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, Box, DocumentRecord, DocumentState, Node, NodeKind, Page, PageParser, Passage
-from storage.text import counted, displayed
+from storage.text import counted, printable_path
 
 if TYPE_CHECKING:
     from storage.cleaning.removing import Receipt
@@ -94,7 +94,7 @@ class ReceiptView(BaseModel):
 def open_document(corpus: str, document: str) -> Iterator[tuple[Snapshot, DocumentRecord]]:
     """Open a corpus for its document of this name or id."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        yield snapshot, snapshot.find(displayed(document))
+        yield snapshot, snapshot.find(printable_path(document))
 
 
 def find_page(snapshot: Snapshot, record: DocumentRecord, number: int) -> Page:

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from storage.text import as_markdown, counted, escaped, listed, minute, number_list, page_list, paragraphs, shortened
+from storage.text import as_markdown, counted, escape_unprintable, list_names, minute, number_list, page_list, paragraphs, shorten
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "html" / "style.css"
@@ -23,7 +23,7 @@ HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u20
 """Characters that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
 CITATION = re.compile(r"\[([0-9]{1,4})\]")
 FILTERS: dict[str, Callable[..., object]] = {
-    **{each.__name__: each for each in (counted, listed, minute, number_list, page_list, shortened)},
+    **{each.__name__: each for each in (counted, list_names, minute, number_list, page_list, shorten)},
     "number": lambda value, form: Markup(format(value, form)),
     "paragraphs": lambda text: Markup(paragraphs(text)),
     "split_at_numbers": CITATION.split,
@@ -51,7 +51,7 @@ def language(folder: str, escape: Callable[[str], str], *first: Path) -> Environ
 
 
 def terminal_text(text: str) -> str:
-    return escaped(text, keep="\n").replace("\n", LINE_BREAK)
+    return escape_unprintable(text, keep="\n").replace("\n", LINE_BREAK)
 
 
 def chat_text(text: str) -> str:

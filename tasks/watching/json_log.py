@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from storage.errors import ExpectedError
 from storage.records.steps import StepRecord
-from storage.text import escaped, shortened
+from storage.text import escape_unprintable, shorten
 from tasks.events import (
     CallEnded,
     DocumentBegan,
@@ -119,7 +119,7 @@ def _show(value: str | int | float) -> str | int | float:
         return round(value, 4)
     if not isinstance(value, str):
         return value
-    return escaped(shortened(value, LONGEST_TEXT))
+    return escape_unprintable(shorten(value, LONGEST_TEXT))
 
 
 LOG = "FLOWREADER_LOG"

@@ -9,7 +9,7 @@ import pytest
 from flows.ask import ask
 from flows.display.answer_tables import show_answer
 from flows.display.output import Output
-from storage.artifacts import kept_artifacts
+from storage.artifacts import home_artifacts
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus
 from tasks.asking.request import AskRequest
@@ -197,7 +197,7 @@ def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_mark
     assert any("no quote proves the model's answer" in note for note in answer.notes)
     show_answer(view_answer(answer, place.snapshot), Output(as_json=False), with_question=False)
     assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
-    report = render_report(answer, place.snapshot, kept_artifacts()).html
+    report = render_report(answer, place.snapshot, home_artifacts()).html
     assert "The model says, and no quote proves it:" in report and '<p dir="auto">HACKED' in report
 
 

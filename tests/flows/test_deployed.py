@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from flows.maintain import NEXT_GOES_ON, maintain_corpus
 from storage.locations import corpus_location
-from storage.text import shortened
+from storage.text import shorten
 from tasks.ingest.maintenance import MaintainRequest
 from tests.asking_worlds import TORQUE, WEIGHT
 from tests.program import flowreader
@@ -41,7 +41,7 @@ def test_a_graph_is_made_anew_by_the_same_steps_and_no_file_is_read(deployed):
 
 def test_the_steps_of_a_question_lead_to_its_answer_and_to_no_other(deployed):
     drawn = {name: before for name, before in deployed["graphs"]["ask"].items() if name.startswith(QUESTION)}
-    assert drawn == chain(QUESTION, shortened(TORQUE)) | chain(QUESTION, WEIGHT)
+    assert drawn == chain(QUESTION, shorten(TORQUE)) | chain(QUESTION, WEIGHT)
 
 
 def test_what_asks_a_model_has_the_tag_by_which_an_operator_limits_it(deployed):

@@ -10,7 +10,7 @@ from flows.ingest import read_document
 from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import artifacts_folder, calls_folder, corpus_location
-from storage.memo import kept_steps
+from storage.memo import home_memo
 from storage.records.documents import DocumentState, EdgeKind
 from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache
@@ -24,7 +24,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.settings.ask import AllSettings, load_settings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -51,7 +51,7 @@ MANUAL = "maintenance_manual.docx"
 
 
 def by_method(monkeypatch, method):
-    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: changed(AllSettings(), method))
+    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: change_settings(AllSettings(), method))
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the
         read(folder)
     forget_stop()
     (document,) = kept()
-    first_round = kept_steps(home).artifacts_of(document)
+    first_round = home_memo(home).artifacts_of(document)
     assert sum(kept().values()) == server.calls > 0
     (outcome,) = read(folder)
     path = max(corpus_location("default").runs.glob("*.jsonl"), key=lambda one: one.stat().st_mtime)
@@ -165,8 +165,8 @@ def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the
     ]
     assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values()), "no call was made twice"
     command(folder, home=home, check=0)
-    left = kept_steps(home).artifacts_of(document)
-    assert len(first_round - left) == 1 and not list(kept_steps(home).of_document(document).glob("embed-round-*"))
+    left = home_memo(home).artifacts_of(document)
+    assert len(first_round - left) == 1 and not list(home_memo(home).of_document(document).glob("embed-round-*"))
 
 
 def test_an_estimate_asks_no_model_and_shows_calls_tokens_and_cost(folder, server, home):
@@ -239,7 +239,7 @@ def test_what_the_model_declines_is_noted_and_not_asked_again(folder, server):
 def test_a_document_of_which_nothing_is_kept_is_not_made_anew_and_stays_as_it_is(folder, server, home):
     (outcome,) = read(folder)
     before = replace(outcome.record, version="0" * 64)
-    kept_steps(home).forget(before.id)
+    home_memo(home).forget(before.id)
     (stays,) = read(folder, published=[before], asked=EvolveRequest)
     assert stays.graph is None and stays.state is DocumentState.FAILED and "ingest its file with them" in stays.record.notes[0]
     assert stays.record == replace(before, notes=stays.record.notes)
@@ -294,7 +294,7 @@ def test_pages_and_sections_get_the_models_summaries_and_cost_nothing_a_second_t
     told = json.loads(command(mapped, "--estimate", "--json", home=home.with_name("empty"), check=0).stdout)
     assert told["calls"] == server.calls and told["output_tokens"] == 80 * (len(pages) + len(sections))
     exported, asked = documents(home), server.calls
-    kept_steps(home).forget(record.id)
+    home_memo(home).forget(record.id)
     assert json.loads(command(mapped, "--estimate", "--json", home=home, check=0).stdout)["calls"] == 0
     (outcome,) = read(mapped)
     assert outcome.graph.sections == tuple(sections) and server.calls == asked and documents(home) == exported
@@ -322,7 +322,7 @@ def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_c
         assert outcome.graph.pages[0].summary and not outcome.graph.pages[0].summary.startswith("It holds ")
         first, *others = outcome.graph.sections
         assert first.summary == "" and all(section.summary.startswith("It holds ") for section in others)
-        kept_steps(home).forget(outcome.record.id)
+        home_memo(home).forget(outcome.record.id)
 
 
 @pytest.mark.torture

@@ -9,7 +9,7 @@ import pytest
 
 from flows.ingest import ingest
 from storage.object_client import StoreError
-from storage.object_copies import copies_unused
+from storage.object_copies import exclude_readers
 from tasks.ingest.request import IngestRequest
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
@@ -91,14 +91,14 @@ def test_a_deployed_ingest_that_is_stopped_while_it_fetches_is_cancelled(store, 
 
 def test_copies_stay_as_long_as_an_ingest_reads_from_them(store, home, without_server, monkeypatch):
     async def read_in(request, found):
-        with copies_unused(home) as unused:
+        with exclude_readers(home) as unused:
             return unused, [Path(file.path).read_bytes() for file in found.files]
 
     monkeypatch.setattr("flows.ingest.read_in", read_in)
     store.put("in/tides.html", page("The tide turns."))
     request = IngestRequest(paths=(store.address("in/"),))
     assert asyncio.run(ingest.fn(request)) == (False, [page("The tide turns.")])
-    with copies_unused(home) as unused:
+    with exclude_readers(home) as unused:
         assert unused
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts, write_durably
-from storage.memo import StepMemo, asked_steps
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, home_artifacts, write_durably
+from storage.memo import StepMemo, question_memo
 from tests.storage.worlds import corpus_in, document_id
 
 
@@ -61,8 +61,8 @@ def test_a_write_that_fails_leaves_the_old_bytes_and_no_partial_file(tmp_path, m
 
 def test_an_artifact_that_is_nowhere_is_missing(home):
     with pytest.raises(ArtifactDamagedError, match="is missing"):
-        kept_artifacts().read("0" * 64)
-    assert kept_artifacts().folder == home / "artifacts"
+        home_artifacts().read("0" * 64)
+    assert home_artifacts().folder == home / "artifacts"
 
 
 DOCUMENT, KEY = document_id("report"), document_id("key")
@@ -115,14 +115,14 @@ def test_a_forgotten_document_has_no_notes(memo):
 
 def test_what_questions_of_a_snapshot_made_is_written_without_waiting_for_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("storage.artifacts.os.fsync", None)
-    kept = asked_steps(corpus_in(tmp_path), 7)
+    kept = question_memo(corpus_in(tmp_path), 7)
     kept.remember(DOCUMENT, "answer", KEY, {"0": kept.artifacts.put(b"answer")})
     assert kept.artifacts.read(kept.lookup(DOCUMENT, "answer", KEY)["0"]) == b"answer"
-    assert asked_steps(corpus_in(tmp_path), 8).lookup(DOCUMENT, "answer", KEY) is None
+    assert question_memo(corpus_in(tmp_path), 8).lookup(DOCUMENT, "answer", KEY) is None
 
 
 def test_a_spare_memory_that_cannot_be_read_or_written_has_nothing(tmp_path):
-    memo = asked_steps(corpus_in(tmp_path), 1)
+    memo = question_memo(corpus_in(tmp_path), 1)
     with memo.sparing():
         memo.remember(DOCUMENT, "step", KEY, {"0": memo.artifacts.put(b"kept")})
     (artifact,) = (path for path in memo.artifacts.folder.rglob("*") if path.is_file())

@@ -19,14 +19,14 @@ from storage.records.documents import (
     SourceFile,
     identify,
 )
-from storage.text import NAME_LENGTH, shortened, storable, without_sign_in
+from storage.text import NAME_LENGTH, shorten, storable, without_sign_in
 from tests.storage.worlds import graph, record
 
 
 def test_a_text_is_cut_only_where_it_is_too_long():
-    assert shortened("a" * NAME_LENGTH) == "a" * NAME_LENGTH
-    assert len(shortened("a" * 10_000)) == NAME_LENGTH and shortened("a" * 10_000).endswith("…")
-    assert shortened("abc", 2) == "a…" and shortened("ab", 2) == "ab"
+    assert shorten("a" * NAME_LENGTH) == "a" * NAME_LENGTH
+    assert len(shorten("a" * 10_000)) == NAME_LENGTH and shorten("a" * 10_000).endswith("…")
+    assert shorten("abc", 2) == "a…" and shorten("ab", 2) == "ab"
 
 
 def test_bytes_that_are_no_utf8_are_written_as_escapes():

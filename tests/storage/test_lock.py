@@ -7,13 +7,13 @@ import time
 import pytest
 
 from storage import lock as locks
-from storage.lock import CorpusBusyError, locked, read_holder, wait_until_free
+from storage.lock import CorpusBusyError, hold_lock, read_holder, wait_until_free
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from storage.lock import locked
-with locked(Path(sys.argv[1]), wait_seconds=0):
+from storage.lock import hold_lock
+with hold_lock(Path(sys.argv[1]), wait_seconds=0):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -40,7 +40,7 @@ def end(child):
 
 
 def lock_of(path, wait_seconds=0):
-    with locked(path, wait_seconds=wait_seconds) as held:
+    with hold_lock(path, wait_seconds=wait_seconds) as held:
         held.require_held()
         return read_holder(path).pid
 
@@ -64,7 +64,7 @@ def test_a_killed_holder_is_succeeded_at_once_whatever_it_left(lock, cut):
 
 
 def test_a_second_writer_can_wait(lock):
-    with locked(lock, wait_seconds=0):
+    with hold_lock(lock, wait_seconds=0):
         began = time.monotonic()
         with pytest.raises(CorpusBusyError):
             lock_of(lock, wait_seconds=0.25)
@@ -73,7 +73,7 @@ def test_a_second_writer_can_wait(lock):
 
 
 def test_a_lock_that_is_held_but_not_yet_signed_is_busy_too(lock):
-    with locked(lock, wait_seconds=0):
+    with hold_lock(lock, wait_seconds=0):
         os.truncate(lock, 0)
         with pytest.raises(CorpusBusyError, match="by another process"):
             lock_of(lock)
@@ -91,7 +91,7 @@ def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
 
 
 def test_children_do_not_inherit_the_lock(lock):
-    with locked(lock, wait_seconds=0):
+    with hold_lock(lock, wait_seconds=0):
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False)
     assert lock_of(lock) == os.getpid()
     end(child)
@@ -107,13 +107,13 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
         path.unlink()
 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
-    with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
+    with pytest.raises(CorpusBusyError, match="was removed while this waited for it"):
         lock_of(place)
 
 
 def test_a_refusal_comes_before_anything_else(lock):
     wait_until_free(lock, wait_seconds=0)
-    with locked(lock, wait_seconds=0), pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
+    with hold_lock(lock, wait_seconds=0), pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
         wait_until_free(lock, wait_seconds=0)
     wait_until_free(lock, wait_seconds=0)
     assert lock_of(lock) == os.getpid()

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.errors import RequestError
-from storage.object_address import StoreAddress, checked_source, is_address, store_address
-from storage.text import displayed
+from storage.object_address import StoreAddress, check_source, is_address, store_address
+from storage.text import printable_path
 
 
 def test_a_bucket_a_prefix_and_a_key_are_named():
@@ -19,11 +19,11 @@ def test_a_bucket_a_prefix_and_a_key_are_named():
 def test_credentials_in_an_address_are_refused_and_not_repeated():
     for address in ("s3://AKIA:hunter2@data/x", "s3://hunter2@data", "s3://AKIA:hunt/er2@data/x"):
         with pytest.raises(RequestError, match="AWS_ACCESS_KEY_ID") as refused:
-            checked_source(address)
+            check_source(address)
         assert "er2" not in str(refused.value)
-    assert checked_source("s3://arn:aws:s3:eu-west-1:1:accesspoint:it/x").endswith("it/x")
-    assert checked_source("s3://data/who@where") == "s3://data/who@where"
-    assert checked_source("reports@home") == "reports@home"
+    assert check_source("s3://arn:aws:s3:eu-west-1:1:accesspoint:it/x").endswith("it/x")
+    assert check_source("s3://data/who@where") == "s3://data/who@where"
+    assert check_source("reports@home") == "reports@home"
 
 
 def test_an_address_without_a_bucket_is_refused():
@@ -51,5 +51,5 @@ def test_places_lie_in_places_as_folders_do():
 @given(st.text(max_size=6), st.text(max_size=6))
 def test_no_two_keys_are_shown_alike_and_none_obeys(one, other):
     shown = StoreAddress("x", one).shown
-    assert shown.isprintable() and displayed(shown) == shown
+    assert shown.isprintable() and printable_path(shown) == shown
     assert (shown == StoreAddress("x", other).shown) == (one == other)

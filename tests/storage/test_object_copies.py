@@ -11,7 +11,7 @@ from storage.cleaning.garbage import collect
 from storage.cleaning.removing import clean_up, remove_corpus, remove_document
 from storage.locations import mirrors_folder
 from storage.object_address import StoreAddress
-from storage.object_copies import copies_unused, copy_name, copy_sign, forget_copies, newest_copy
+from storage.object_copies import copy_name, copy_sign, exclude_readers, forget_copies, newest_copy
 from tasks.finding.mirror import copies_in_use
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.storage import worlds
@@ -87,7 +87,7 @@ def test_nothing_goes_where_a_corpus_cannot_be_asked_what_it_shows(places):
 
 
 def unused():
-    with copies_unused(mirrors_folder().parent) as free:
+    with exclude_readers(mirrors_folder().parent) as free:
         return free
 
 
@@ -106,7 +106,7 @@ def test_a_reader_waits_for_a_clean_up_and_may_be_stopped_while_it_does(home):
         with copies_in_use(SOURCES):
             began.set()
 
-    with copies_unused(home):
+    with exclude_readers(home):
         request_stop()
         try:
             with pytest.raises(StoppedError), copies_in_use(SOURCES):

@@ -12,7 +12,7 @@ from PIL import UnidentifiedImageError
 
 from storage import locations
 from storage.errors import RequestError
-from storage.graph.store import GraphDamagedError, damage_explained
+from storage.graph.store import GraphDamagedError, explain_damage
 from storage.graph.tables import TableName
 from storage.locations import corpus_location
 from storage.system import (
@@ -20,8 +20,8 @@ from storage.system import (
     NotWritableError,
     bound_arenas,
     check_writable,
+    explain_full_disk,
     full_disk,
-    full_disk_explained,
     give_back,
     is_full_disk,
     may_pass,
@@ -85,15 +85,15 @@ def test_a_full_disk_is_known_through_the_errors_that_wrap_it():
 def test_a_full_disk_says_where_and_how_much(tmp_path):
     with (
         pytest.raises(DiskFullError, match=rf"disk full at '{tmp_path}', needs about 12 MB"),
-        full_disk_explained(tmp_path, 12_000_000),
+        explain_full_disk(tmp_path, 12_000_000),
     ):
         raise OSError(errno.ENOSPC, "full")
 
 
 def test_other_errors_and_explained_ones_pass_as_they_are(tmp_path):
-    with pytest.raises(ZeroDivisionError), full_disk_explained(tmp_path, 1):
+    with pytest.raises(ZeroDivisionError), explain_full_disk(tmp_path, 1):
         1 / 0  # noqa: B018
-    with pytest.raises(DiskFullError, match="at here"), full_disk_explained(tmp_path, 1):
+    with pytest.raises(DiskFullError, match="at here"), explain_full_disk(tmp_path, 1):
         raise DiskFullError("disk full at here")
 
 
@@ -202,7 +202,7 @@ def test_the_systems_error_is_known_in_what_engines_make_of_it(error, number):
 
 
 def test_what_an_engine_says_of_the_system_is_known_through_an_error_of_ours():
-    with pytest.raises(GraphDamagedError) as raised, damage_explained(TableName.NODES):
+    with pytest.raises(GraphDamagedError) as raised, explain_damage(TableName.NODES):
         raise RuntimeError("lance error: LanceError(IO): Too many open files (os error 24)")
     assert system_error_of(raised.value) == errno.EMFILE
 

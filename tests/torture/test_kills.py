@@ -47,7 +47,7 @@ IN_RECOVERY = (
     ("storage.graph.store:GraphStore.replace:after:1", "storage.graph.store:GraphStore.restore:after:1"),
     ("storage.catalog.catalog:commit:after:1", "storage.corpus.reconciling:release:after:1"),
     ("storage.corpus.writer:release:before:1", "storage.corpus.reconciling:release:before:1"),
-    ("storage.graph.store:upsert:after:1", "storage.corpus.reconciling:pinned_graph:before:1"),
+    ("storage.graph.store:upsert:after:1", "storage.corpus.reconciling:open_pinned_graph:before:1"),
 )
 
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from storage.corpus.snapshot import open_for_reading
-from tasks.models.local import packaged_weights
+from tasks.models.local import find_packaged_weights
 from tasks.models.process import ROOT
 from tasks.settings.readers import READERS
 from tests.asking_worlds import answer_to
@@ -67,7 +67,7 @@ def address():
 
     As `model serve` runs it, but on one thread: those that wait for each other take all that other tests leave of two cores.
     """
-    command = [sys.executable, "-c", SERVER, str(packaged_weights())]
+    command = [sys.executable, "-c", SERVER, str(find_packaged_weights())]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as child:
         try:

@@ -19,7 +19,7 @@ OLD_STANDS = (
     # the first three puts ask whether the store knows conditions; then comes the pointer
     "storage.object_client:ObjectPrefix.put:after:1",
     "storage.object_client:ObjectPrefix.require_conditions:after:1",
-    "storage.corpus.transfer:described:after:2",
+    "storage.corpus.transfer:describe_file:after:2",
     "storage.object_client:ObjectPrefix.sizes:after:1",
     "storage.object_client:ObjectPrefix.send:before:1",
     "storage.object_client:ObjectPrefix.send:after:1",

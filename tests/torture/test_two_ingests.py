@@ -19,8 +19,8 @@ pytestmark = pytest.mark.torture
 HOLD = """
 import sys, time
 from pathlib import Path
-from storage.lock import locked
-with locked(Path(sys.argv[1]), wait_seconds=0):
+from storage.lock import hold_lock
+with hold_lock(Path(sys.argv[1]), wait_seconds=0):
     print("held", flush=True)
     time.sleep(300)
 """

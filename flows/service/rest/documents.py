@@ -14,7 +14,7 @@ from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.memo import HEXADECIMAL
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.report.pictures import PICTURE_WIDTH, draw_page
 from tasks.views.corpora import CorporaView, CorpusView, open_runs, view_corpora, view_corpus
 from tasks.views.documents import (
@@ -70,7 +70,7 @@ def document(corpus: Corpus, document: DocumentNamed) -> DocumentDetails:
 @router.delete("/corpora/{corpus}/documents/{document}")
 async def remove(corpus: Corpus, document: DocumentNamed) -> ReceiptView:
     """Remove a document, and the copy that was uploaded; the receipt says what went."""
-    return view_receipt(await asyncio.to_thread(remove_document, corpus_location(corpus), displayed(document), now=False))
+    return view_receipt(await asyncio.to_thread(remove_document, corpus_location(corpus), printable_path(document), now=False))
 
 
 @router.get("/corpora/{corpus}/documents/{document}/outline")

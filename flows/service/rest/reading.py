@@ -13,8 +13,8 @@ from flows.service.rest.forms import Corpus
 from flows.service.uploads import keep_upload
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from storage.object_address import checked_source, is_address
-from storage.text import displayed
+from storage.object_address import check_source, is_address
+from storage.text import printable_path
 from tasks.views.errors import RefusedError
 from tasks.views.ingests import IngestsView, IngestView
 
@@ -42,7 +42,7 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
             began = ingests.begin(corpus, [kept], uploaded=True)
         return await asyncio.to_thread(began.look)
     except ClientDisconnect as error:
-        raise RequestError("the upload was cut off", displayed(name), "send it again") from error
+        raise RequestError("the upload was cut off", printable_path(name), "send it again") from error
     finally:
         if kept and not began:
             # Nothing else would delete it.
@@ -68,9 +68,9 @@ async def begin(request: Request, corpus: Corpus) -> IngestView:
         raise RefusedError(403, what, "", "start the service with FLOWREADER_ASK_TOKEN, or upload the file")
     given = parse_form(PathsGiven, await read_body(request))
     for path in given.paths:
-        if "\0" in path or not (is_address(checked_source(path)) or path.startswith("/")):
+        if "\0" in path or not (is_address(check_source(path)) or path.startswith("/")):
             raise RequestError(
-                f"{displayed(path)!r} is no full path", displayed(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
+                f"{printable_path(path)!r} is no full path", printable_path(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
             )
     return await asyncio.to_thread(request.app.state.ingests.begin(corpus, given.paths).look)
 

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from flows.service.paths import from_root, roots_of
 from flows.service.web.html import html
-from storage.artifacts import kept_artifacts
+from storage.artifacts import home_artifacts
 from storage.codec import adapter
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -29,7 +29,7 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
-        view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, kept_artifacts(), drawing=False)
+        view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
     return html("answer.html", corpus=corpus, answer=view, evidence=evidence, drawing=draw_paths(view, evidence))
 
 

@@ -10,7 +10,7 @@ from storage.cleaning.removing import remove_document
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Page
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.report.evidence import Numbered, cited_pages, marks_of
 from tasks.report.pictures import draw_page
 from tasks.report.sheets import Exhibit
@@ -41,7 +41,7 @@ def show_document(document: str, corpus: str = "default") -> Response:
 async def remove(document: str, corpus: str = "default") -> Response:
     """Remove a document at once, and show the receipt; what is being read goes later."""
     location = corpus_location(corpus)
-    receipt = await asyncio.to_thread(remove_document, location, displayed(document), now=True, patience=READERS_SECONDS)
+    receipt = await asyncio.to_thread(remove_document, location, printable_path(document), now=True, patience=READERS_SECONDS)
     return html("removed.html", corpus=corpus, receipt=view_receipt(receipt))
 
 

@@ -13,10 +13,10 @@ from tasks.algorithms.arrays import FloatArray, require_range
 from tasks.algorithms.flow.network import FlowNetwork
 
 SMALLEST_FLOW = 1e-6
-"""Less on an arc is no evidence but what is left where rounded capacities meet: a thousand of the solver's units."""
+"""Less on an arc is no evidence, only the remainder of rounded capacities: a thousand of the solver's units."""
 
 Residual = dict[int, dict[int, float]]
-"""What is still to be peeled from each node to each next one; both in the order of the node numbers."""
+"""Flow still to be peeled from each node to each next one; both in the order of the node numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tasks.algorithms.arrays import BoolArray, FloatArray, require_range
-from tasks.algorithms.flow.network import UNITS_OF_FLOW, FlowNetwork, SolverArcs, cost_units, flow_units, refused, solver_arcs
+from tasks.algorithms.flow.network import UNITS_OF_FLOW, FlowNetwork, SolverArcs, cost_units, flow_units, solver_arcs, solver_error
 
 if TYPE_CHECKING:
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
@@ -30,7 +30,7 @@ def min_cost_flow(network: FlowNetwork, *, demand: float) -> FloatArray:
     solver.set_node_supply(arcs.end, -supply)
     status = solver.solve_max_flow_with_min_cost()
     if status != solver.OPTIMAL:
-        raise refused(solver="min-cost flow", status=status.name, network=network)
+        raise solver_error(solver="min-cost flow", status=status.name, network=network)
     return routed_flow(solver, network, arcs)
 
 
@@ -76,7 +76,7 @@ def max_flow(network: FlowNetwork) -> MaximumFlow:
     solver.add_arcs_with_capacity(arcs.tails, arcs.heads, arcs.capacities)
     status = solver.solve(arcs.begin, arcs.end)
     if status != SimpleMaxFlow.OPTIMAL:
-        raise refused(solver="max flow", status=status.name, network=network)
+        raise solver_error(solver="max flow", status=status.name, network=network)
     from_begin, to_end = np.zeros((2, network.nodes + 2), dtype=np.bool_)
     from_begin[solver.get_source_side_min_cut()] = True
     to_end[solver.get_sink_side_min_cut()] = True

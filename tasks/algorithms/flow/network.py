@@ -130,7 +130,7 @@ def cost_units(costs: FloatArray) -> IntArray:
     return np.asarray(np.rint(np.clip(costs, -largest, largest) * UNITS_OF_COST), dtype=np.int64)
 
 
-def refused(*, solver: str, status: str, network: FlowNetwork) -> RuntimeError:
+def solver_error(*, solver: str, status: str, network: FlowNetwork) -> RuntimeError:
     """Return the error for a status other than OPTIMAL: reading a flow after one ends the process."""
     return RuntimeError(
         f"{solver} ended with {status} on {network.nodes} nodes and {len(network.tails)} arcs; "

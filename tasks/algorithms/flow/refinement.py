@@ -37,7 +37,7 @@ def gate(
 def cut_pairs(
     *, source_side: BoolArray, sink_side: BoolArray, tails: IntArray, heads: IntArray, scores: FloatArray, limit: int
 ) -> IntArray:
-    """Choose pairs (u, v) that no edge joins yet and whose edge would let more flow through.
+    """Choose pairs (u, v) that no edge joins yet, where an edge would let more flow through.
 
     The paper asks a model about each boundary pair, and does not say which nodes are the boundary; the ends of the cut's own arcs
     are none where the graph falls apart, which is when a bridge is needed most. Here u is a node to which the supersource could

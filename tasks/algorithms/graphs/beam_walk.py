@@ -107,7 +107,7 @@ def go_on(beam: Beam, ratings: FloatArray, *, arcs: BoolArray, width: int, hops:
 
 
 def pages_to_read(beam: Beam, *, share: float, least: float, count: int) -> IntArray:
-    """Return the best visited pages, `count` at most: those whose s is `least` at least, or the best one, where none is.
+    """Return the best visited pages, `count` at most: those with an s of `least` or more, or the best one where there is none.
 
     Equal ones come by similarity, then by place.
     """

@@ -45,7 +45,7 @@ def find_communities(
 def context_of(
     node: int, *, communities: IntArray, ordinals: IntArray, tails: IntArray, heads: IntArray, most: int
 ) -> tuple[list[int], int]:
-    """Return the neighbours of a node and the others of its community, at most so many, and how many more there are.
+    """Return the neighbours of a node and the others of its community, at most `most`, and how many more there are.
 
     They come by the number of arcs (m,), in whichever direction, on the way to them, those without a way last; then by the
     distance of their `ordinals` (n,); then as they are read.

@@ -78,7 +78,7 @@ class GraphIndex:
     arc_kinds: IntArray
     weights: FloatArray
 
-    def ordered(self, scores: FloatArray) -> IntArray:
+    def order_by_score(self, scores: FloatArray) -> IntArray:
         """Return the nodes by falling score, equal ones as they are read."""
         return np.lexsort((self.columns["ordinal"], self.columns["document"], -scores))
 
@@ -102,10 +102,10 @@ def run_query(query: GraphQuery, index: GraphIndex) -> QueryResult:
         found = found & _passing(condition, value, index)
         left.append(int(found.sum()))
     if query.edge:
-        reached = _reached(found, query.edge, index)
+        reached = _follow_edge(found, query.edge, index)
         left.append(int(reached.sum()))
         found = found | reached
-    order = index.ordered(index.scores if query.best_first else np.zeros(len(index.scores)))
+    order = index.order_by_score(index.scores if query.best_first else np.zeros(len(index.scores)))
     nodes = order[found[order]]
     return QueryResult(tuple(nodes[: query.limit].tolist()), len(nodes), tuple(left))
 
@@ -158,15 +158,15 @@ def _passing(condition: Condition, value: Sequence[Any], index: GraphIndex) -> B
     return np.isin(numbers, value, invert=op == "is_not")
 
 
-def _reached(chosen: BoolArray, edge: str, index: GraphIndex) -> BoolArray:
+def _follow_edge(chosen: BoolArray, edge: str, index: GraphIndex) -> BoolArray:
     """Return what the edge leads to; a node is as strong as the best arc that leads to it."""
-    strengths = _beside(chosen, edge, index) if edge in BESIDE else _linked(chosen, edge, index)
+    strengths = _beside(chosen, edge, index) if edge in BESIDE else _arc_strengths(chosen, edge, index)
     found = strengths > -np.inf
-    found[index.ordered(strengths)[MOST_REACHED:]] = False
+    found[index.order_by_score(strengths)[MOST_REACHED:]] = False
     return found
 
 
-def _linked(chosen: BoolArray, edge: str, index: GraphIndex) -> FloatArray:
+def _arc_strengths(chosen: BoolArray, edge: str, index: GraphIndex) -> FloatArray:
     """Return the greatest weight of an arc by which an edge leads to each node (n,), -inf where none does."""
     reached = np.full(len(chosen), -np.inf)
     for side, sources, targets in ((0, index.tails, index.heads), (1, index.heads, index.tails)):

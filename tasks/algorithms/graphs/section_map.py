@@ -127,7 +127,7 @@ def section_heights(nodes: NodeHeights, *, sections: int, best_nodes: int) -> Fl
 
 
 def best_section_pages(mapped: DocumentMap, place: int, *, nodes: NodeHeights, count: int) -> tuple[int, ...]:
-    """Return the `count` pages of a section whose best node is highest and above 0, the best first, equal ones by number.
+    """Return the `count` pages of a section that have the highest best node, above 0, the best first, equal ones by number.
 
     A page counts whole, whatever section its best node stands in.
     """
@@ -135,7 +135,7 @@ def best_section_pages(mapped: DocumentMap, place: int, *, nodes: NodeHeights, c
     return tuple(best_pages(scores=nodes.values[inside], pages=nodes.pages[inside], count=count).tolist())
 
 
-def widened(
+def widen_pages(
     maps: Mapping[str, DocumentMap], pages: Sequence[PageKey], *, seen: Collection[PageKey], nearest: int, most: int
 ) -> tuple[PageKey, ...]:
     """Return at most `most` further pages around these: those of their sections first, then those of the sections above.

@@ -85,7 +85,7 @@ def letter_height(box: Box, characters: int, *, page_size: tuple[float, float]) 
 _SPANNING_WIDTH = 0.6  # wider than a column of a two-column page can be
 _GUTTER = 0.01  # the narrowest gap between two columns, as a share of the page's width
 _CELL_HEIGHT = 0.04  # of the page: two lines; what is higher is a paragraph
-_ALIGNED_SHARE = 0.7  # so many cells on a common line make rows of a table, not columns of text
+_ALIGNED_SHARE = 0.7  # this share of cells on common lines makes rows of a table, not columns of text
 
 
 def order_boxes(boxes: Sequence[Box]) -> list[int]:
@@ -147,7 +147,7 @@ _SAME_HEIGHT = 1.4  # heights of two lines of one paragraph differ less: boxes h
 _LINE_GAP = 0.8  # of the line's height: paragraphs stand further apart
 _WORD_GAP = 1.5  # of the line's height: pieces of one line stand closer than columns
 _OVERLAP = 0.5  # lines below each other share so much of the narrower one
-_TITLE_HEIGHT = 1.3  # a title is so many times as high as the median line
+_TITLE_HEIGHT = 1.3  # times the height of the median line
 _TITLE_BAND = 0.35  # of the page's height from its top
 _TITLE_WORDS = 20
 _BULLETS = ("•", "●", "○", "■", "▪", "\u2013", "·", "* ", "- ")

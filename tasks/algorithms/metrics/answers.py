@@ -100,7 +100,7 @@ def runs_in(words: Sequence[str], run: Sequence[str]) -> Iterator[int]:
 _BETWEEN = (re.compile(r"\s*[;\n]\s*"), re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+"))
 
 
-def written_list(answer: str) -> list[str] | None:
+def read_json_list(answer: str) -> list[str] | None:
     """Return the items of an answer that is written as a JSON array; None where it is not."""
     try:
         value = json.loads(answer)
@@ -111,7 +111,7 @@ def written_list(answer: str) -> list[str] | None:
 
 def items_of(answer: str) -> list[str]:
     """Return the items of a list: those of a JSON array, or what stands between semicolons or lines, else commas and "and"."""
-    items = written_list(answer)
+    items = read_json_list(answer)
     if items is None:
         bare = answer.strip().removeprefix("[").removesuffix("]")
         items = next((parts for sign in _BETWEEN if len(parts := sign.split(bare)) > 1), [bare])
@@ -207,13 +207,13 @@ TOLERANCE = 0.01
 """Relative difference that does not count for measured values, as MMLongBench-Doc has it; counts are compared exactly."""
 
 DUMP = 10
-"""An answer of more than so many times the words of a list of items is a copy of the page, and no list of anything."""
+"""An answer with more than this many times the words of a list is a copy of the page, not a list."""
 
 NEAR = 2
 """Words between an answer and the "or" that joins it to another: "Paris, France or Berlin"."""
 
 TERSE = 3
-"""An answer of at most so many times the words of a list is one itself."""
+"""An answer with at most this many times the words of a list is a list itself."""
 
 
 class MatchKind(StrEnum):
@@ -250,7 +250,7 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
     if not answerable:
         return MatchKind.ABSTAINED if not found or abstains(predicted) else MatchKind.WRONG
     if not known:
-        raise ValueError("answers is empty, so nothing can be right; judge only questions whose answer is known")
+        raise ValueError("answers is empty, so nothing can be right; judge only questions with a known answer")
     statements = statements_of(predicted)
     kinds = [_kind(statements, answer, answer_format, known) for answer in known] if found and statements else []
     otherwise = MatchKind.ABSTAINED if not kinds or abstains(predicted) else MatchKind.WRONG
@@ -261,7 +261,7 @@ def _kind(statements: Sequence[str], answer: str, answer_format: str, known: Seq
     """Return how the statements match one of the known answers, None where they do not."""
     if same_words(answer_words(" ".join(statements)), answer_words(answer)) and answer_words(answer):
         return MatchKind.EXACT
-    items = items_of(answer) if answer_format == "List" else written_list(answer) or []
+    items = items_of(answer) if answer_format == "List" else read_json_list(answer) or []
     if len(items) > 1:
         return _as_list(statements, items)
     only = items[0] if items else answer
@@ -307,14 +307,14 @@ def _as_words(statements: Sequence[str], known: Sequence[str], every: Sequence[S
     if not meant:
         # "Yes", "Both", "B": everywhere by chance, and an answer only at its beginning.
         begins = bool(known) and list(given[0][: len(known)]) == list(known)
-        right = begins and not _guessed(given[0], 0, known, every, near=1)
+        right = begins and not _is_guess(given[0], 0, known, every, near=1)
     else:
         places = ((words, place) for words in (given if len(meant) > 1 else given[:1]) for place in runs_in(words, known))
-        right = any(not _guessed(words, place, known, every, near=NEAR) for words, place in places)
+        right = any(not _is_guess(words, place, known, every, near=NEAR) for words, place in places)
     return MatchKind.CONTAINED if right or (len(given) == 1 and _is_terse(given[0], known)) else None
 
 
-def _guessed(words: Sequence[str], place: int, run: Sequence[str], every: Sequence[Sequence[str]], *, near: int) -> bool:
+def _is_guess(words: Sequence[str], place: int, run: Sequence[str], every: Sequence[Sequence[str]], *, near: int) -> bool:
     """Whether an "or" near the run at this place offers something else that is no known answer."""
     before, after = words[:place], words[place + len(run) :]
     others = [part for part, joint in ((before, before[-near:]), (after, after[:near])) if "or" in joint]

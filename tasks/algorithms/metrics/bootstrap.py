@@ -12,7 +12,7 @@ import numpy as np
 from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 
 DRAWS_AT_ONCE = 2**20
-"""So many draws are held at a time: 8 MiB for each of a few arrays, whatever the numbers of clusters and resamples."""
+"""Draws held at a time: 8 MiB for each of a few arrays, whatever the numbers of clusters and resamples."""
 
 
 class Interval(NamedTuple):

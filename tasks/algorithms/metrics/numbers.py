@@ -64,7 +64,7 @@ class StatedNumber:
 def stated_numbers(text: str) -> list[StatedNumber]:
     """Return the numbers of a text in order; those in words only where it has none in digits."""
     numbers = [read_number(match) for match in NUMBER.finditer(text) if not match["dotted"]]
-    return numbers or list(_spelled(text))
+    return numbers or list(_find_spelled_numbers(text))
 
 
 def read_number(match: re.Match[str]) -> StatedNumber:
@@ -95,7 +95,7 @@ def _is_aside(match: re.Match[str]) -> bool:
     return _NAME.search(before) is not None or _POINTER.search(before) is not None
 
 
-def _spelled(text: str) -> Iterator[StatedNumber]:
+def _find_spelled_numbers(text: str) -> Iterator[StatedNumber]:
     for match in re.finditer(r"[^\W\d_]+", text):
         value = SPELLED.get(match[0].casefold())
         if value is not None:

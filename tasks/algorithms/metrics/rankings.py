@@ -12,7 +12,7 @@ from tasks.algorithms.arrays import FloatArray, IntArray
 def gold_pages(gold: Collection[Hashable]) -> frozenset[Hashable]:
     """Return the pages that hold the answer; ValueError where there is none, for then no set of pages can be judged."""
     if not gold:
-        raise ValueError("the gold pages are empty; measure only questions whose evidence is known")
+        raise ValueError("the gold pages are empty; measure only questions with known evidence")
     return frozenset(gold)
 
 
@@ -88,7 +88,7 @@ def shares_of_cut(mean: float) -> tuple[tuple[int, float], ...]:
 def cut_of_mean(*, lengths: IntArray, mean: float) -> float:
     """Return the one number at which to cut all rankings so that they keep `mean` pages on average.
 
-    It is above the mean where some rankings are too short to keep so many: cut at the mean itself, all together would keep less
+    It is above the mean where some rankings are shorter than that: cut at the mean itself, all together would keep less
     than the reader that they are compared with, and lose for that alone.
 
     The cut, from 0 to the longest ranking, is the `mean_pages` of `recall_at_mean`. There is a ranking, and the mean is at most

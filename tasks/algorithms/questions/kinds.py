@@ -14,7 +14,7 @@ import numpy as np
 from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import require_range
 from tasks.algorithms.questions.places import NUMBER_WORDS
-from tasks.algorithms.text.kept import asked_part, names_in, parts_of, says_something
+from tasks.algorithms.text.kept import names_in, parts_of, says_something, strip_instructions
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
@@ -26,7 +26,7 @@ def collects(question: str) -> bool:
 
     Words about the form of the answer ("as a list") do not count.
     """
-    return _COLLECTS.search(asked_part(question)) is not None
+    return _COLLECTS.search(strip_instructions(question)) is not None
 
 
 _DOCUMENT = (
@@ -49,7 +49,7 @@ def surveys(question: str) -> bool:
 
     What it looks for is on many pages. A number that stands somewhere, "How many people voted?", is on one.
     """
-    asked = asked_part(question)
+    asked = strip_instructions(question)
     return collects(question) and (_OF_DOCUMENT.search(asked) or _COUNTED.search(asked)) is not None
 
 
@@ -69,12 +69,12 @@ _NO_KIND = re.compile(r"\btables?\s+of\s+contents?\b|\bfigures\s+(?:for|from|of|
 
 
 def asked_elements(question: str) -> frozenset[NodeKind]:
-    """Return FIGURE where the question speaks of what is seen, TABLE where of rows and columns, and so on; most have none.
+    """Return FIGURE where the question speaks of pictures, TABLE where of rows and columns, and so on; most have none.
 
     A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
     """
     # In capitals "FIGURE" would pass for an abbreviation.
-    words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
+    words = words_of(_NO_KIND.sub(" ; ", strip_instructions(question)).casefold())
     stems = {part for word in words for part in parts_of(word)}
     return frozenset(kind for kind, words in _STEMS.items() if not words.isdisjoint(stems))
 
@@ -84,7 +84,7 @@ def counted_noun(question: str) -> str:
 
     "How many steel parts are there?" counts "parts".
     """
-    asked = asked_part(question)
+    asked = strip_instructions(question)
     found = _COLLECTS.search(asked)
     words = words_of(asked[found.end() :]) if found else []
     counted = takewhile(says_something, dropwhile(lambda word: not says_something(word), words))
@@ -137,7 +137,7 @@ _HELD = {
 
 def expected_kind(question: str) -> AnswerKind:
     """Return what the question's answer must hold; the most particular kind where several are asked for."""
-    asked = asked_part(question)
+    asked = strip_instructions(question)
     return next((kind for kind, pattern in _ASKED_KINDS if pattern.search(asked)), AnswerKind.ANY)
 
 
@@ -174,7 +174,7 @@ def question_parts(question: str) -> tuple[str, ...]:
     and 2022" and "revenue and profit" part nothing.
     """
     # A run of spaces would cost the pattern the third power of its length.
-    asked = " ".join(asked_part(question).split())
+    asked = " ".join(strip_instructions(question).split())
     found = (part.strip(" ?.,;:") for part in _BETWEEN.split(asked))
     parts = tuple(dict.fromkeys(part for part in found if any(sign.isalnum() for sign in part)))
     return parts if len(parts) <= _MOST_PARTS else (asked,)
@@ -194,7 +194,7 @@ def sub_questions(question: str, *, titles: AbstractSet[str], most: int) -> tupl
     Its parts are questions. Where it compares, counts or sums, there is one for each of its names: what is asked, without the
     other names. Months, years and what has only stems of `titles` are no such names, because they hold for all.
     """
-    parts, asked = question_parts(question), asked_part(question)
+    parts, asked = question_parts(question), strip_instructions(question)
     if len(parts) < 2 and (collects(question) or _COMPARES.search(asked)):
         names = tuple(dict.fromkeys(name for name in names_in(asked) if _tells_apart(name, titles)))
         parts = _one_for_each(asked, names) if 1 < len(names) <= most else ()
@@ -224,7 +224,7 @@ def _one_for_each(asked: str, names: Sequence[Sequence[str]]) -> tuple[str, ...]
     return tuple(with_only(r"\s*".join(map(re.escape, name))) for name in names)
 
 
-def uncovered(*, weights: Mapping[str, float], covered: Collection[AbstractSet[str]], least: float) -> tuple[str, ...]:
+def list_uncovered_stems(*, weights: Mapping[str, float], covered: Collection[AbstractSet[str]], least: float) -> tuple[str, ...]:
     """Return the stems that no quote covers, the weightiest first, or none where they weigh less than `least` of all stems.
 
     `weights` are those of the stems asked for, their rarity, at least 0; `covered` are the stems of each quote.

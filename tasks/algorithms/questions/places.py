@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tasks.algorithms.layout.captions import LABEL_KINDS
 from tasks.algorithms.layout.references import Reference, find_references
-from tasks.algorithms.text.kept import asked_part
+from tasks.algorithms.text.kept import strip_instructions
 from tasks.algorithms.text.words import STOP_WORDS
 
 _FIRST_WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
@@ -55,11 +55,11 @@ def _count_out(text: str) -> str:
     """Write pages that are counted like numbered ones: "the last two slides" as "the page :-2 to :-1"."""
     text = _SEVERAL.sub(lambda match: re.sub(rf"{_ORDINAL}|{_LAST}", rf"\g<0> {match[1]}", match[0], flags=re.IGNORECASE), text)
     for pattern in _COUNTED:
-        text = pattern.sub(_counted, text)
+        text = pattern.sub(_write_as_page, text)
     return text
 
 
-def _counted(match: re.Match[str]) -> str:
+def _write_as_page(match: re.Match[str]) -> str:
     groups = {name: value.casefold() for name, value in match.groupdict().items() if value}
     back = "-" if "back" in groups else ""
     if "count" in groups:
@@ -133,7 +133,7 @@ def named_places(question: str) -> tuple[NamedPlace, ...]:
     "Pages 3-5" are one place, "Fig. 5a" is Figure 5, "Table 1-1" a label of its own. Titles are places only where the
     documents know them: "the market part" is one when a section is called so.
     """
-    asked = _spell_out(" ".join(asked_part(question).split()))
+    asked = _spell_out(" ".join(strip_instructions(question).split()))
     listed = _BETWEEN.sub(r"\1 to ", _count_out(asked))
     places = [
         *(place for found in _LISTED.finditer(listed) for span in _SPANS.finditer(found[0]) for place in _pages_of(span)),

@@ -142,7 +142,7 @@ def _spread(
 ) -> tuple[dict[PageKey, float], dict[str, float]]:
     """Carry the strengths of pages and labels to the nodes, and those of nodes and sections to their pages.
 
-    A section of which pages are named means these: "page 9 of the conclusion".
+    A section with named pages means these pages: "page 9 of the conclusion".
     """
     in_sections = {
         (section.document_id, page)
@@ -163,7 +163,7 @@ def _spread(
 
 
 def _raise(strengths: dict[_Key, float], more: Mapping[_Key, float]) -> bool:
-    """Take over what is stronger, and say whether there is anything; a strength of 0 means nothing."""
+    """Take over the stronger values, and say whether `more` has any; a strength of 0 means nothing."""
     for key, strength in more.items():
         if strength > strengths.get(key, 0.0):
             strengths[key] = strength

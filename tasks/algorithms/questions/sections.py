@@ -1,4 +1,4 @@
-"""The sections that a question names by number or title, and those whose whole title it says."""
+"""The sections that a question names by number or title, and those with their whole title in it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -8,7 +8,7 @@ from storage.records.documents import Block, NodeKind, Section
 from tasks.algorithms.layout.boxes import Element, simplify
 from tasks.algorithms.layout.headings import read_numbering
 from tasks.algorithms.layout.references import resolve_references
-from tasks.algorithms.text.kept import kept_stems
+from tasks.algorithms.text.kept import content_stems
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
@@ -33,7 +33,7 @@ def numbered_sections(named: str, sections: Sequence[Section]) -> list[int]:
 
 
 def titled_sections(named: str, sections: Sequence[Section]) -> list[int]:
-    """Return the places of the sections with this title, in documents without any of those whose title contains its words.
+    """Return the places of the sections with this title, in documents without any, those with its words in the title.
 
     Numbers, function words, endings and order do not count; a title that contains the words is at most twice as long as they
     are. "The appendix" is all from its first title on.
@@ -91,7 +91,7 @@ _BARE_SCHEMES = frozenset({"arabic", "letter", "roman"})
 
 
 def named_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
-    """Return the places of the titles of two or more terms, all of which the question says, in whatever order.
+    """Return the places of the titles of two or more terms that are all in the question, in any order.
 
     The number that a title opens with, function words and endings do not count; empty titles are never named.
     """
@@ -104,4 +104,4 @@ def _terms_of(title: str) -> frozenset[str]:
     numbering, words = read_numbering(title), words_of(title)
     # "4.1 Results" opens with a number, "Item 7A. Risks" with a word and a number.
     opening = 0 if numbering is None else 1 if numbering.scheme in _BARE_SCHEMES else 2
-    return frozenset(kept_stems(" ".join(words[opening:])))
+    return frozenset(content_stems(" ".join(words[opening:])))

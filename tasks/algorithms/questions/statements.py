@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 
 from tasks.algorithms.arrays import FloatArray, require_range
-from tasks.algorithms.text.kept import asked_part, kept_stems
+from tasks.algorithms.text.kept import content_stems, strip_instructions
 from tasks.algorithms.text.stems import stem
 
 
@@ -24,7 +24,7 @@ class Statement(StrEnum):
 _GLOSSARY = tomllib.loads(files(__package__).joinpath("statements.toml").read_text("utf-8"))
 
 STATEMENT_STEMS: Mapping[Statement, tuple[str, ...]] = {
-    Statement(statement): tuple(dict.fromkeys(kept_stems(wording))) for statement, wording in _GLOSSARY["wording"].items()
+    Statement(statement): tuple(dict.fromkeys(content_stems(wording))) for statement, wording in _GLOSSARY["wording"].items()
 }
 """The usual wording of each statement as stems, each once."""
 
@@ -32,35 +32,39 @@ _WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
 _GENITIVE = re.compile(r"['\u2019]s\b")
 
 
-def _framed(text: str, *, folded: bool) -> str:
+def _frame_words(text: str, *, folded: bool) -> str:
     """Return the words, or their stems, between spaces, so that a term is found by whole words; "debt/equity" is a "to"."""
     words = _WORD.findall(_GENITIVE.sub("", text.casefold() if folded else text).replace("/", " to "))
     return f" {' '.join(map(stem, words) if folded else words)} "
 
 
-def _read(kind: str) -> tuple[tuple[str, bool, tuple[Statement, ...]], ...]:
+def _read_terms(kind: str) -> tuple[tuple[str, bool, tuple[Statement, ...]], ...]:
     """Return each term of that kind as it is looked for, whether by stems, and its statements; abbreviations only in capitals.
 
     "ROE" and "COGS" are words in lower case.
     """
     return tuple(
-        (_framed(term, folded=not term.strip().isupper()), not term.strip().isupper(), tuple(map(Statement, entry["shown_by"])))
+        (
+            _frame_words(term, folded=not term.strip().isupper()),
+            not term.strip().isupper(),
+            tuple(map(Statement, entry["shown_by"])),
+        )
         for entry in _GLOSSARY[kind]
         for term in entry["terms"].split(",")
     )
 
 
-_READ_RATIOS, _READ_LINES = _read("ratios"), _read("lines")
+_READ_RATIOS, _READ_LINES = _read_terms("ratios"), _read_terms("lines")
 
 
 def named_statements(question: str, *, ratio: float, item: float) -> dict[Statement, float]:
-    """Return the statements that show what a question names, with the larger weight of what names each.
+    """Return the statements that show what a question names, each with the largest weight of the words that name it.
 
-    `ratio` is the weight of what is computed from a statement, `item` that of a line of it, both at least 0. What says how to write
-    the answer names nothing.
+    `ratio` is the weight of a figure computed from a statement, `item` that of a line of it, both at least 0. Words on how to write
+    the answer name nothing.
     """
-    asked = asked_part(question)
-    stems, words = _framed(asked, folded=True), _framed(asked, folded=False)
+    asked = strip_instructions(question)
+    stems, words = _frame_words(asked, folded=True), _frame_words(asked, folded=False)
     found: dict[Statement, float] = {}
     for weight, terms in ((ratio, _READ_RATIOS), (item, _READ_LINES)):
         for term, folded, statements in terms:

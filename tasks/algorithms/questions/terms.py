@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tasks.algorithms.text.kept import asked_part, names_in, says_something
+from tasks.algorithms.text.kept import names_in, says_something, strip_instructions
 from tasks.algorithms.text.keywords import YEAR
 from tasks.algorithms.text.stems import stems_of, words_of
 
@@ -23,7 +23,7 @@ _LONGEST_WORD = 100
 class QuestionTerms:
     """`stems` are what full text looks for, each once, in the order asked; `words` how the question writes each of them.
 
-    `anchors` are those stems that say of whom, what or when the question speaks: of names, abbreviations, years and numbers.
+    `anchors` are the stems of the question's subject: names, abbreviations, years and numbers.
     Evidence without one of them may speak of something else.
     """
 
@@ -40,7 +40,7 @@ def question_terms(question: str) -> QuestionTerms:
     out, and so are file names; where nothing is left and no place is named, all words stay. A question without words has no
     terms. Ideographs count in pairs.
     """
-    asked = asked_part(question)
+    asked = strip_instructions(question)
     if asked.isupper():
         # Without lower case, capitals mark no abbreviations.
         asked = asked.casefold()

@@ -32,7 +32,7 @@ class Lists:
         self._flat.extend(numbers)
         self._ends.append(len(self._flat))
 
-    def joined(self, places: Codes) -> tuple[Codes, IntArray]:
+    def join(self, places: Codes) -> tuple[Codes, IntArray]:
         """Return the lists at the places in a row, and how long each of them is."""
         flat, ends = np.array(self._flat, dtype=np.int32), np.array(self._ends, dtype=np.int64)
         starts, lengths = ends[:-1][places], np.diff(ends)[places]
@@ -91,8 +91,8 @@ class CodedTexts:
         """Join texts that the vocabulary coded, in their order."""
         chunks = np.concatenate([np.empty(0, np.int32), *texts])
         owners = np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-        stems, lengths = vocabulary.stems.joined(chunks)
-        kept, kept_lengths = vocabulary.kept.joined(chunks)
+        stems, lengths = vocabulary.stems.join(chunks)
+        kept, kept_lengths = vocabulary.kept.join(chunks)
         sizes = np.array(vocabulary.words, dtype=np.float64)[chunks]
         words = np.bincount(owners, weights=sizes, minlength=len(texts)).astype(np.float64)
         return cls(stems, np.repeat(owners, lengths), kept, np.repeat(owners, kept_lengths), words, vocabulary.codes)

@@ -21,7 +21,7 @@ _INSTRUCTION = re.compile(
 )
 
 
-def asked_part(question: str) -> str:
+def strip_instructions(question: str) -> str:
     """Return the question without example lists in brackets and without later sentences about the form of the answer.
 
     'Which slides show a map? Write the answer as a list, e.g. ["Slide 1"].' asks nothing about slide 1. The first sentence
@@ -86,18 +86,18 @@ def _is_name_word(token: str) -> bool:
     return token[:1].isupper() and (token.casefold() not in UNSAID or (token.isupper() and len(token) > 1))
 
 
-def kept_stems(text: str) -> tuple[str, ...]:
+def content_stems(text: str) -> tuple[str, ...]:
     """Return the stems of the words that say something, repetitions included, compounds by their parts."""
     return tuple(part for word in words_of(text) if says_something(word) for part in parts_of(word))
 
 
-def asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:
+def find_asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:
     """Return those of the `kept` stems that a question looks for as they follow each other, compounds by their parts.
 
     What says how to write the answer is left out.
     """
     looked_for = frozenset(kept)
-    return tuple(part for word in words_of(asked_part(question)) for part in parts_of(word) if part in looked_for)
+    return tuple(part for word in words_of(strip_instructions(question)) for part in parts_of(word) if part in looked_for)
 
 
 def parts_of(word: str) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
 
 
 def words_around(text: str, *, start: int, end: int, most_words: int) -> str:
-    """Return a run of at most `most_words` words, on one line, in whose middle stands what begins and ends there; all of that."""
+    """Return at most `most_words` words, on one line, around the passage from `start` to `end`; always all of the passage."""
     words = text.split()
     first, last = len(f"{text[:start]}.".split()) - 1, len(text[:end].split())
     begin = max(0, min(first - max(0, most_words - last + first) // 2, len(words) - most_words))

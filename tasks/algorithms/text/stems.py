@@ -32,7 +32,7 @@ def _stemmer(script: str) -> Stemmer | None:
 
 
 _SMALLEST = 3
-"""Words of so many letters are stems."""
+"""Words of at most this many letters are stems."""
 
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
@@ -43,7 +43,7 @@ def stem(word: str) -> str:
 
     Case, the accents of Latin letters, the stops in "U.S.", the commas in "1,234" and a sign of per cent do not count. Only an
     abbreviation that would become a function word keeps its capitals ("US", "IT"). Scripts without a stemmer are folded in case
-    only, and so is what is not of letters alone.
+    only, and so is any word that is not letters alone.
     """
     plain = _plain(word)
     folded = plain.casefold()
@@ -66,7 +66,7 @@ def _plain(word: str) -> str:
 
 
 def _without_accents(word: str) -> str:
-    """Take the accents from Latin letters, whose readers often leave them out; in other scripts marks are letters."""
+    """Take the accents from Latin letters, where people often leave them out; in other scripts marks are letters."""
     parts = unicodedata.normalize("NFKD", word)
     base = parts[:1]
     is_latin = base.isascii() and base.isalnum()

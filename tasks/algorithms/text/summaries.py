@@ -28,12 +28,12 @@ MINIMUM_READABLE_SHARE = 0.4
 """Share of letters and digits among the visible characters under which a text of some length is a run of signs."""
 
 LONGEST_EXEMPT = 8
-"""Texts up to so many visible characters may be mostly signs: "$5", "(-3)"."""
+"""Texts of at most this many visible characters may be mostly signs: "$5", "(-3)"."""
 
 
 FEWEST_ENTRIES = 3
 WORDS_PER_SIGN = 8
-"""A list without a title: several entries, and a year or another sign of an entry among so many words on average."""
+"""A list without a title: several entries, and on average a year or another sign of an entry in this many words."""
 
 
 def is_meaningless_text(*, text: str, title: str, is_prose: bool) -> bool:

@@ -31,7 +31,7 @@ class ChatCall(Generic[T]):
         check: Says what is wrong with a reply that fits the form, such as ids that were not shown; "" where nothing is.
             The model gets it with its one second chance. Pure: a cached reply is checked again.
         temperature: None is that of the settings.
-        draft: The field of the form, a string, whose words are handed on while the reply is being written; "" for none. A form that
+        draft: The field of the form, a string, that is handed on while the reply is being written; "" for none. A form that
             is a string alone has no field: any name will do.
         without_pictures: What is asked in its place where the server takes no such pictures; `ChatModel.saw` says which it was.
     """

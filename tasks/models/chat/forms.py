@@ -1,4 +1,4 @@
-"""What a reply must be: forms whose strings, lists and numbers have bounds, so that a reply ends."""
+"""The forms of replies: their strings, lists and numbers have bounds, so that a reply ends."""
 
 import math
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ GAP = 3
 FEWEST_TOKENS = 8
 """Of any reply: a number alone needs room for its end, too, which llama.cpp counts."""
 SHORT_CHARACTERS = 8
-"""Strings of no more hold ids, of which each character may be a token."""
+"""Strings of at most this length hold ids, and each of their characters may be a token."""
 
 
 def largest_reply(form: type[BaseModel]) -> int:

@@ -28,7 +28,7 @@ from tasks.models.chat.errors import (
     Outcome,
     PicturesRejectedError,
 )
-from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parsed, value_of
+from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parse_reply, value_of
 from tasks.models.chat.request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
 from tasks.models.chat.service import STOP_POLL_SECONDS, ChatService, borrow, give_back, in_time, on_the_loop
 from tasks.models.chat.stream import Completion, Draft
@@ -115,7 +115,7 @@ class ChatModel:
         """Ask all together and return the values in the order of the calls, an error in the place of each that got none.
 
         Blocks this thread; calls that are in flight at the moment `until` of time.monotonic() are cut. Raises ChatEndedError where
-        the run cannot go on, StoppedError where the user ended it: both after the calls in flight have come back, whose replies are
+        the run cannot go on, StoppedError where the user ended it: both after the calls in flight have come back; their replies are
         in the cache then. Where the caller `goes_on` without the model, the end of the run stands in the place of each call, too.
         """
         keys = [call_key(call, model=self.name, settings=self._settings) for call in calls]
@@ -123,7 +123,7 @@ class ChatModel:
         for call, key in zip(calls, keys, strict=True):
             wanted[call.subject].append(key)
         kept = {subject: self._kept.find(subject, of_subject) for subject, of_subject in wanted.items()}
-        cached = [self._recalled(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
+        cached = [self._recall(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
         missing = [place for place, value in enumerate(cached) if value is None]
         asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing], until, goes_on))
         return [value if value is not None else next(asked) for value in cached]
@@ -167,12 +167,12 @@ class ChatModel:
             raise ended[0]
         return [replies[place] for place in range(len(calls))]
 
-    def _recalled(self, call: ChatCall[T], key: str, kept: Mapping[str, CachedReply]) -> T | None:
+    def _recall(self, call: ChatCall[T], key: str, kept: Mapping[str, CachedReply]) -> T | None:
         """Return the value of the reply that was kept; None where there is none, or where it does not pass the checks of today."""
         if key not in kept:
             return None
         try:
-            value = parsed(kept[key].text, call.form)
+            value = parse_reply(kept[key].text, call.form)
         except UnusableReplyError:
             return None
         if call.check(value):

@@ -11,7 +11,7 @@ from tasks.models.chat.stream import Completion
 T = TypeVar("T", bound=BaseModel)
 
 COMPLAINTS = 3
-"""So many errors of a form are named; the rest is mostly of the same kind."""
+"""Errors of a form that are named; the rest are mostly of the same kind."""
 SHOWN_CHARACTERS = 200
 
 
@@ -33,13 +33,13 @@ def value_of(completion: Completion, call: ChatCall[T]) -> T:
         raise UnusableReplyError(f"it was cut after {call.max_output_tokens} tokens; it must be shorter")
     if completion.finish_reason != "stop":
         raise UnusableReplyError(f"it ended by {_short(completion.finish_reason)!r}, not by itself")
-    value = parsed(completion.text, call.form)
+    value = parse_reply(completion.text, call.form)
     if wrong := call.check(value):
         raise UnusableReplyError(_short(wrong))
     return value
 
 
-def parsed(text: str, form: type[T]) -> T:
+def parse_reply(text: str, form: type[T]) -> T:
     """Return the JSON text as a value of the form; raise UnusableReplyError for anything but exactly that."""
     try:
         return form.model_validate_json(text, strict=True)

@@ -39,7 +39,7 @@ def data_url(picture: bytes, *, pixels: int) -> str:
     try:
         with Image.open(io.BytesIO(picture)) as opened:
             kind = opened.format or ""
-            if kind in MEDIA_TYPES and opened.size == shown_size(*opened.size, pixels=pixels) == padded_size(*opened.size):
+            if kind in MEDIA_TYPES and opened.size == fit_size(*opened.size, pixels=pixels) == padded_size(*opened.size):
                 opened.verify()
                 return _url(kind, picture)
             fitted = _fit(opened, pixels)
@@ -51,8 +51,8 @@ def data_url(picture: bytes, *, pixels: int) -> str:
     return _url(kind, stream.getvalue())
 
 
-def shown_size(width: int, height: int, *, pixels: int) -> tuple[int, int]:
-    """Return the largest size of the same shape with at most so many pixels, no side under 1."""
+def fit_size(width: int, height: int, *, pixels: int) -> tuple[int, int]:
+    """Return the largest size of the same shape with at most `pixels` pixels, no side under 1."""
     scale = min(1.0, math.sqrt(pixels / (width * height)))
     return max(1, int(width * scale)), max(1, int(height * scale))
 
@@ -64,7 +64,7 @@ def padded_size(width: int, height: int) -> tuple[int, int]:
 
 def _fit(opened: Image.Image, pixels: int) -> Image.Image:
     """Scale down, lay on white where it is transparent or too narrow."""
-    size = shown_size(*opened.size, pixels=pixels)
+    size = fit_size(*opened.size, pixels=pixels)
     opened.draft("RGB", size)
     shown = opened.convert("RGBA").resize(size, Image.Resampling.LANCZOS)
     sheet = Image.new("RGB", padded_size(*size), "white")
@@ -166,12 +166,12 @@ def request_of(
 
 
 def text_tokens(characters: int, messages: int, estimates: ChatEstimates) -> int:
-    """Return about how many tokens a text of so many characters has; rather too many."""
+    """Estimate the tokens of a text with this number of characters; rather too many."""
     return round(characters / estimates.characters_per_token) + messages * estimates.tokens_per_message
 
 
 def picture_tokens(pictures: int, settings: ModelSettings) -> int:
-    """Return how many tokens so many pictures have at most."""
+    """Return the most tokens that this number of pictures has."""
     return pictures * (settings.pictures.pixels // settings.pictures.pixels_per_token + 8)
 
 

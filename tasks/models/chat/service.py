@@ -20,7 +20,7 @@ from tasks.models.chat.errors import (
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
-from tasks.models.endpoints import Endpoint, ServedModel, chosen_model, same_model
+from tasks.models.endpoints import Endpoint, ServedModel, choose_model, same_model
 from tasks.models.faults import FaultError, FaultKind, without_key
 from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
@@ -46,7 +46,7 @@ STOP_POLL_SECONDS = 0.2
 
 @asynccontextmanager
 async def in_time(until: float | None) -> AsyncIterator[None]:
-    """Cut what is inside at that moment of time.monotonic() and raise NoMoreRepliesError, at once where it is past; None: never."""
+    """Cut the block off at this moment of time.monotonic() and raise NoMoreRepliesError, at once where it is past; None: never."""
     left = None if until is None else until - time.monotonic()
     late = NoMoreRepliesError("no reply came in the time that the question has; ask.seconds gives it more")
     if left is not None and left <= 0:
@@ -81,7 +81,7 @@ class ChatService:
     async def open(self, *, probe_seconds: float = PROBE_SECONDS) -> None:
         """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits.
 
-        A model that was never met is asked what it can do, for so many seconds at most.
+        An unknown model is probed for what it can do, for at most `probe_seconds`.
         """
         try:
             self.model = await self._listed_model()
@@ -142,11 +142,11 @@ class ChatService:
             completion = await self._client.complete(request)
         except FaultError as fault:
             if fault.kind == FaultKind.DOWN:
-                self._breaker.failed()
+                self._breaker.note_failure()
             if fault.output_tokens is not None:
                 sent.tokens = _add(tally, request.input_tokens, fault.output_tokens)
             raise
-        self._breaker.succeeded()
+        self._breaker.note_success()
         told_input, told_output = completion.input_tokens, completion.output_tokens
         written = text_tokens(len(completion.text), 0, self._settings.estimates)
         sent.tokens = _add(
@@ -175,7 +175,7 @@ class ChatService:
 
     async def _listed_model(self) -> ServedModel:
         try:
-            return chosen_model(await self._client.models(), self._endpoint)
+            return choose_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
             raise ChatEndedError(str(error), remedy="check FLOWREADER_CHAT_BASE_URL") from error
 

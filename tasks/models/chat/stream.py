@@ -35,14 +35,14 @@ class Completion:
     problem: str = ""
     read_per_second: float = 0.0
     written_per_second: float = 0.0
-    """As the server counts them; else writing by the clock, and reading is 0: the wait for the first word is mostly the way."""
+    """As the server counts them; else writing is timed, and reading is 0: the wait for the first word is mostly the network."""
 
 
 DRAFT_SECONDS = 0.1
 """Between two looks at a reply that is being written: each reads all of it."""
 
 
-def unfinished(text: str, name: str) -> str:
+def read_unfinished_text(text: str, name: str) -> str:
     """Return what the string of this name holds so far in a JSON object that is being written, or a string alone; "" if unknown."""
     try:
         value = from_json(text.encode("utf-8", "replace"), allow_partial="trailing-strings")
@@ -68,7 +68,7 @@ class Draft:
         now = time.monotonic()
         if at_once or now >= self._next_look:
             self._next_look = now + DRAFT_SECONDS
-            words = unfinished("".join(pieces)[:LOOKED_AT_CHARACTERS], self.name)
+            words = read_unfinished_text("".join(pieces)[:LOOKED_AT_CHARACTERS], self.name)
             if words not in ("", self._handed):
                 self._handed = words
                 self.hand_on(words)
@@ -129,12 +129,12 @@ class Gathering:
             self.reply.problem = f"it runs on in white space, {self._blank} characters"
 
     def time(self, seconds: float) -> None:
-        """Reckon how fast the reply was written, of which the request and all words took so many seconds."""
+        """Work out how fast the reply was written; `seconds` is the time from the request to the last word."""
         reply, waited = self.reply, self.waited_seconds
         reply.written_per_second = reply.written_per_second or _rate(reply.output_tokens, waited and seconds - waited)
 
     def _take_timings(self, timings: object) -> None:
-        """Take what llama.cpp tells, which leaves out the way, the queue and what it had read before."""
+        """Take llama.cpp's own timings, without the network, the queue and what it had read before."""
         if isinstance(timings, dict):
             self.reply.read_per_second = _rate(timings.get("prompt_per_second"), 1.0)
             self.reply.written_per_second = _rate(timings.get("predicted_per_second"), 1.0)

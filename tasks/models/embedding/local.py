@@ -71,7 +71,7 @@ def last_part(named: str) -> str:
     return Path(named).expanduser().name if Path(named).expanduser().is_dir() else named.rsplit("/", 1)[-1]
 
 
-def added_prompts(named: str) -> dict[str, str]:
+def find_missing_prompts(named: str) -> dict[str, str]:
     """Return the prompts for texts and questions that a model needs and sentence-transformers would not take from its folder.
 
     Many have none there, and some call `passage` what is asked for as `document`: then none would be taken.
@@ -94,7 +94,7 @@ def model_name(named: str) -> str:
         with path.open("rb") as file:
             digest.update(f"{path.relative_to(folder)}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     last = last_part(named)
-    if prompts := added_prompts(named):
+    if prompts := find_missing_prompts(named):
         digest.update(json.dumps(prompts, sort_keys=True).encode())
     return f"{last}@{digest.hexdigest()[:12]}"
 
@@ -105,7 +105,7 @@ class LocalEmbedder:
     def __init__(self, named: str, identity: EmbedderIdentity) -> None:
         """Start the model of this name or folder, in the precision of the identity."""
         self.identity = identity
-        prompts = {} if named == NAME else added_prompts(named)
+        prompts = {} if named == NAME else find_missing_prompts(named)
         named = named if named == NAME else str(model_folder(named))  # the process has another working folder
         self._process = ModelProcess(
             "tasks.models.embedding.local_worker",

@@ -14,14 +14,14 @@ import numpy as np
 from storage.records.documents import Vectors
 from storage.system import bound_arenas, give_back
 from tasks.models.embedding.local import model_folder
-from tasks.models.embedding.minilm import NAME, checked_weights
+from tasks.models.embedding.minilm import NAME, read_checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.process import speak
 
 TOKENS_PER_GROUP = 768
-"""Texts of like length go through the layers together up to so many tokens; more only wait for memory."""
+"""Texts of like length go through the layers together up to this many tokens; more only wait for memory."""
 THREADS = min(4, os.cpu_count() or 1)
-"""So many groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
+"""Groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
 for another that a parser has pushed off its core."""
 
 
@@ -47,7 +47,7 @@ class SentenceModel:
         """
         folder = model_folder(named)
         if named == NAME:
-            checked_weights(folder)
+            read_checked_weights(folder)
         import torch
         from sentence_transformers import SentenceTransformer
 

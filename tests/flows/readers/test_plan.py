@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind
 from tasks.reading.rules import ExtractiveReader
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
 from tests.library import CREW, asked_by, kinds, pages
 
@@ -97,7 +97,7 @@ def test_no_round_no_check_and_no_more_rounds_than_may_be(context):
 
 
 def test_no_more_steps_are_read_than_paths_may_be(context):
-    few = replace(context, settings=changed(context.settings, {"selection.read": 1}))
+    few = replace(context, settings=change_settings(context.settings, {"selection.read": 1}))
     assert answer_at(few, PARTS, reader="plan").usage.counts["sub-questions"] == 1
     assert answer_at(few, LACKING, reader="plan").usage.counts == {"sub-questions": 1, "rounds": 0}
 

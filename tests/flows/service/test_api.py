@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from flows.service.app import web_app
 from storage.locations import corpus_location, uploads_folder
-from storage.lock import locked
+from storage.lock import hold_lock
 from tasks.models.process import ROOT
 from tests.flows.service.worlds import ASK, ASKED, client, error, intake
 from tests.program import flowreader
@@ -183,7 +183,7 @@ def test_an_upload_that_no_document_comes_of_is_gone(door, service_home, monkeyp
 
 def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, monkeypatch):
     monkeypatch.setattr("storage.cleaning.removing.LOCK_SECONDS", 0.0)
-    with locked(corpus_location("small").lock, wait_seconds=0):
+    with hold_lock(corpus_location("small").lock, wait_seconds=0):
         assert error(door.delete(f"{API}/documents/budget.xlsx"), 409)["remedy"]
 
 

@@ -8,13 +8,13 @@ import duckdb
 import pytest
 
 from storage.catalog import catalog, current
-from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, snapshot_numbers, snapshot_path
+from storage.catalog.current import CurrentDamagedError, delete_question_files, drop_snapshot, snapshot_numbers, snapshot_path
 from storage.catalog.in_use import in_use, without_writers
-from storage.catalog.removals import Removals, note_removals, noted_removals
+from storage.catalog.removals import Removals, note_removals, read_removals
 from storage.corpus.reconciling import NO_CHANGE
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import LockLostError
-from storage.memo import asked_steps
+from storage.memo import question_memo
 from storage.system import DiskFullError
 from tests.storage import worlds
 from tests.storage.worlds import corpus_in, graph, publish, writing
@@ -62,7 +62,7 @@ def test_a_corpus_that_is_not_there_has_no_snapshots(tmp_path):
 
 def test_a_pinned_snapshot_is_not_dropped(place):
     for number in (1, 2):
-        asked_steps(place, number).artifacts.put(b"words of an answer")
+        question_memo(place, number).artifacts.put(b"words of an answer")
     with open_for_reading(place) as snapshot:
         assert not drop_snapshot(place, snapshot.number)
     assert drop_snapshot(place, 1)
@@ -71,9 +71,9 @@ def test_a_pinned_snapshot_is_not_dropped(place):
 
 
 def test_what_was_asked_long_ago_goes_and_the_rest_stays(place):
-    old, young = (asked_steps(place, 2).artifacts.put(words) for words in (b"asked long ago", b"asked today"))
-    os.utime(asked_steps(place, 2).artifacts.path(old), (1.0, 1.0))
-    forget_asked(place.asked, before=2.0)
+    old, young = (question_memo(place, 2).artifacts.put(words) for words in (b"asked long ago", b"asked today"))
+    os.utime(question_memo(place, 2).artifacts.path(old), (1.0, 1.0))
+    delete_question_files(place.asked, before=2.0)
     assert [path.name for path in place.asked.rglob("*") if path.is_file()] == [young]
 
 
@@ -129,23 +129,23 @@ REPORT, PAPER = "a" * 64, "b" * 64
 
 
 def test_removals_are_noted_with_all_their_paths_and_a_later_one_does_not_change_since_when(location):
-    assert noted_removals(location) == Removals(0.0, {})
+    assert read_removals(location) == Removals(0.0, {})
     before = time.time()
     note_removals(location, {REPORT: ["/in/report.pdf"]})
-    first = noted_removals(location)
+    first = read_removals(location)
     assert before <= first.since <= time.time()
     note_removals(location, {PAPER: (), REPORT: ["/in/a\nb\x85\u2028.pdf", "/in/\udcff.pdf"]})
     paths = {REPORT: ("/in/\\udcff.pdf", "/in/a\nb\x85\u2028.pdf", "/in/report.pdf"), PAPER: ()}
-    assert noted_removals(location) == Removals(first.since, paths)
+    assert read_removals(location) == Removals(first.since, paths)
 
 
 @pytest.mark.parametrize("said", [b"", b"\xff\x00", b'{"since": 3}'])
 def test_a_damaged_note_names_no_document_and_is_due(location, said):
     location.folder.mkdir(parents=True)
     location.purge_due.write_bytes(said)
-    assert noted_removals(location) == Removals(0.0, {})
+    assert read_removals(location) == Removals(0.0, {})
     note_removals(location, {REPORT: ()})
-    assert noted_removals(location) == Removals(0.0, {REPORT: ()}), "no removal puts it off"
+    assert read_removals(location) == Removals(0.0, {REPORT: ()}), "no removal puts it off"
 
 
 def test_writers_are_kept_out_unless_one_is_in(tmp_path):

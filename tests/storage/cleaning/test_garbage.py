@@ -11,8 +11,8 @@ from storage.cleaning.snapshots import without_readers
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, mirrors_folder, reports_folder
-from storage.lock import lock_file, taken
-from storage.memo import kept_steps
+from storage.lock import lock_file, try_lock
+from storage.memo import home_memo
 from storage.object_copies import copies_lock
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
@@ -25,7 +25,7 @@ KEY = document_id("key")
 
 @pytest.fixture
 def memo(tmp_path):
-    return kept_steps(tmp_path)
+    return home_memo(tmp_path)
 
 
 def finish(memo, name, *artifacts):
@@ -39,8 +39,8 @@ def test_nobody_opens_a_snapshot_while_its_corpus_is_removed(tmp_path):
     (*_, newest) = snapshot_numbers(place)
     with lock_file(snapshot_path(place, newest)) as late:
         with without_readers(place, wait_seconds=1.0):
-            assert not taken(late, fcntl.LOCK_SH)
-        assert taken(late, fcntl.LOCK_SH)
+            assert not try_lock(late, fcntl.LOCK_SH)
+        assert try_lock(late, fcntl.LOCK_SH)
 
 
 def test_what_is_shown_is_asked_while_no_ingest_reads_copies(tmp_path, monkeypatch):
@@ -49,7 +49,7 @@ def test_what_is_shown_is_asked_while_no_ingest_reads_copies(tmp_path, monkeypat
 
     def paths_in_use(_locations):
         with copies_lock(place.home) as another:
-            looked.append(taken(another, fcntl.LOCK_SH))
+            looked.append(try_lock(another, fcntl.LOCK_SH))
         return set()
 
     monkeypatch.setattr(garbage, "paths_in_use", paths_in_use)

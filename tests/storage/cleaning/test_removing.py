@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from storage.catalog.removals import note_removals, noted_removals
+from storage.catalog.removals import note_removals, read_removals
 from storage.cleaning.garbage import collect
 from storage.cleaning.removing import clean_up, forget_removed, purge_is_due, remove_corpus, remove_document
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -165,7 +165,7 @@ def test_a_file_that_is_read_in_after_its_removal_and_then_replaced_keeps_its_qu
     asked = replace(asked, citations=(cited,), paths=())
     asking_log(location, "r1").answer(answer_json(asked))
     read_again(location, replace(again, title="paper"), "paper at last")
-    assert noted_removals(location) and read_answers(location, present=()) == [asked]
+    assert read_removals(location) and read_answers(location, present=()) == [asked]
 
 
 def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypatch):

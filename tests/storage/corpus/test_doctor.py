@@ -11,13 +11,13 @@ from storage.corpus.reconciling import NO_CHANGE
 from storage.corpus.snapshot import open_for_reading
 from storage.graph.adjacency_files import load, place_of
 from storage.graph.tables import TableName, graph_tables
-from storage.memo import kept_steps
+from storage.memo import home_memo
 from tests.storage.worlds import EMBEDDER, document_id, graph, publish, record, writing
 
 
 @pytest.fixture
 def memo(tmp_path):
-    return kept_steps(tmp_path)
+    return home_memo(tmp_path)
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import threading
 import pytest
 
 from storage.artifacts import hash_bytes
-from storage.catalog.current import PulledError, pulled_from, read_current, snapshot_numbers
-from storage.catalog.removals import noted_removals
+from storage.catalog.current import PulledError, read_current, read_pull_address, snapshot_numbers
+from storage.catalog.removals import read_removals
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.corpus.transfer import list_of
+from storage.corpus.transfer import file_list_path
 from storage.errors import ExpectedError
 from storage.object_address import store_address
 from storage.object_client import ObjectPrefix, StoreError
@@ -34,7 +34,7 @@ def test_what_is_pulled_is_what_was_pushed_and_again_moves_only_what_is_new(stor
         assert [artifact for _, artifact in snapshot.artifacts()] == [hash_bytes(b"a picture")]
         assert snapshot.page_vectors(graph("report").document_id).shape[0] == 2
     assert list(two.lance.glob("adjacency/*/crc32.json")) and examine(two) == []
-    assert pulled_from(two) == store.address("kept/papers") and not pulled_from(one)
+    assert read_pull_address(two) == store.address("kept/papers") and not read_pull_address(one)
     for again in (pushing(store, one), pulling(store), pushing(store, two)):
         assert (again.changed, again.files, again.bytes) == (False, 0, 0)
     add(one)
@@ -53,7 +53,7 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with_also_where_its_list_is
         rewrite(one, "letter")
         pushing(store, one)
         if damaged:
-            list_of(two, snapshot.number).write_bytes(b"{")
+            file_list_path(two, snapshot.number).write_bytes(b"{")
         pulling(store)
         assert len(exports(two)) == 2
         assert [document.title for document in snapshot.documents()] == ["report"]
@@ -133,7 +133,7 @@ def test_what_was_removed_is_gone_from_the_store_and_noted_where_it_is_pulled_an
     assert not any(b"words 3 of report" in body(store, name) for name in objects(store))
     pulling(store)
     assert exports(two) == exports(one)
-    assert list(noted_removals(two).paths) == [report]
+    assert list(read_removals(two).paths) == [report]
 
 
 def test_what_older_pushes_left_stays_where_it_cannot_be_deleted_and_goes_later(store, one):

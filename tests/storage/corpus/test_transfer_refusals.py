@@ -6,10 +6,10 @@ import pytest
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
 from storage.catalog.catalog import StoreVersionError
-from storage.catalog.current import pulled_from, read_current
+from storage.catalog.current import read_current, read_pull_address
 from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError
-from storage.corpus.transfer import list_of
+from storage.corpus.transfer import file_list_path
 from storage.errors import ExpectedError
 from storage.graph.store import GraphDamagedError
 from storage.object_client import StoreError
@@ -49,7 +49,7 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
         alter(store, change)
         with pytest.raises(error, match=told):
             pulling(store)
-        assert read_current(two) == old and pulled_from(two)
+        assert read_current(two) == old and read_pull_address(two)
     alter(store, lambda said: said.update(format=3))
     with pytest.raises(ExpectedError, match="has format 3"):
         pushing(store, one)
@@ -77,7 +77,7 @@ def test_a_pull_mends_what_a_disk_altered(store, one, two):
     (finding, *_) = examine(two)
     assert f"flowreader corpora pull {store.address('kept/papers')} --as papers" in finding.remedy
     assert pulling(store).files == 1 and examine(two) == []
-    for damaged in (two.current, list_of(two, 2), two.snapshots / "2.duckdb"):
+    for damaged in (two.current, file_list_path(two, 2), two.snapshots / "2.duckdb"):
         damaged.write_bytes(b"{")
         pulling(store)
         assert exports(two) == exports(one)

@@ -109,7 +109,7 @@ def test_a_result_is_made_once_and_the_longest_unused_is_forgotten(snapshot, mon
     monkeypatch.setattr(graph_view, "KEPT_RESULTS", 2)
     view, made = GraphView(snapshot.graph_store, DIMENSION), []
     for key in ("a", "b", "a", "c", "a", "b"):
-        assert view.remembered(key, lambda key=key: made.append(key) or key) == key
+        assert view.remember(key, lambda key=key: made.append(key) or key) == key
     assert made == ["a", "b", "c", "b"]
 
 

@@ -14,9 +14,9 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import AmbiguousError, UnknownError
 from storage.records.answers import Answer, AnswerStatus, NamedDocument, PagePlace, TraceKind, TraceStep
 from storage.runs.answer_json import answer_from_json, answer_json
-from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removed_note, without_words
+from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removal_note, without_words
 from storage.runs.log import ASKING, asking_files
-from storage.runs.views import opened_runs
+from storage.runs.views import open_runs_folder
 from tests.storage.answer_worlds import answer, keep, named, numbered, path
 from tests.storage.worlds import document_id, graph, record, writing
 
@@ -103,7 +103,7 @@ def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted,
     for kept, gone in ((bare, first), (barer, [*first, *second])):
         told = repr(answer_json(kept))
         assert not any(f"of {name}" in told for name in gone)
-        assert {note for note in kept.notes if "removed" in note} == {removed_note(named(name)) for name in gone if name in quoted}
+        assert {note for note in kept.notes if "removed" in note} == {removal_note(named(name)) for name in gone if name in quoted}
         assert (kept == whole) == (not set(gone) & set(quoted))
         assert without_words(kept, {document_id(name) for name in gone}) is kept
 
@@ -150,7 +150,7 @@ def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
     note_removals(location, {document_id("paper"): ()})
     (run_id,) = (found.stem for found in location.runs.iterdir())
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         for kept in read_answers(location, present={REPORT}):
             assert answer_of_run(runs, location, kept.answer_id, run_id, present={REPORT}) == kept
         with pytest.raises(UnknownError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
@@ -178,6 +178,6 @@ def test_steps_of_a_trace_lose_the_words_of_a_removed_document_and_so_do_those_t
     bare = without_words(whole, {PAPER})
     assert [step.asked for step in bare.trace] == ["what?", "", "", ""] and bare.trace[0] == steps[0]
     assert [replace(step, asked="", found="") for step in steps] == [replace(step, asked="", found="") for step in bare.trace]
-    assert removed_note(paper) in bare.notes and without_words(bare, {PAPER}) is bare
+    assert removal_note(paper) in bare.notes and without_words(bare, {PAPER}) is bare
     assert without_words(whole, {document_id("slides")}) is whole
     assert answer_from_json(json.loads(json.dumps(answer_json(whole))), Answer) == whole

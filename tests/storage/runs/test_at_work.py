@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from storage.lock import lock_file
-from storage.runs.at_work import at_work, close, is_at_work, killed_runs, put_away, runs_at_work, sign_of
+from storage.runs.at_work import at_work, close, find_killed_runs, is_at_work, remove_sign, runs_at_work, sign_of
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tests.storage.worlds import corpus_in
@@ -47,11 +47,11 @@ def begun(location, name):
 
 def test_a_run_is_at_work_until_its_process_is_killed(location, writer):
     path = location.runs / "r1.jsonl"
-    assert is_at_work(path) and killed_runs(location) == [] and [each.path for each in runs_at_work(location)] == [path]
+    assert is_at_work(path) and find_killed_runs(location) == [] and [each.path for each in runs_at_work(location)] == [path]
     os.kill(writer.pid, signal.SIGKILL)
     writer.wait()
     assert runs_at_work(location) == []
-    assert not is_at_work(path) and [each.path for each in killed_runs(location)] == [path]
+    assert not is_at_work(path) and [each.path for each in find_killed_runs(location)] == [path]
 
 
 def test_who_looks_whether_a_run_is_at_work_does_not_keep_its_sign_from_it(location, monkeypatch):
@@ -70,8 +70,8 @@ def test_a_run_that_ended_and_one_that_never_was_are_not_at_work_and_not_killed(
     with at_work(path):
         begun(location, "r1")
         assert is_at_work(path)
-        put_away(path)
-    assert not is_at_work(path) and not is_at_work(location.runs / "r2.jsonl") and killed_runs(location) == []
+        remove_sign(path)
+    assert not is_at_work(path) and not is_at_work(location.runs / "r2.jsonl") and find_killed_runs(location) == []
 
 
 def test_the_killed_are_told_the_oldest_first(location):
@@ -79,7 +79,7 @@ def test_the_killed_are_told_the_oldest_first(location):
         with at_work(begun(location, name)):
             pass
         os.utime(sign_of(location.runs / f"{name}.jsonl"), (began, began))
-    assert [(each.path.stem, each.began) for each in killed_runs(location)] == [("r2", 10.0), ("r3", 20.0), ("r1", 30.0)]
+    assert [(each.path.stem, each.began) for each in find_killed_runs(location)] == [("r2", 10.0), ("r3", 20.0), ("r1", 30.0)]
 
 
 def test_a_closed_run_has_a_last_line_behind_all_others_even_where_its_own_was_cut(location):
@@ -102,4 +102,4 @@ def test_a_sign_that_goes_while_it_is_looked_at_tells_of_no_kill(tmp_path):
     location = corpus_in(tmp_path)
     location.runs.mkdir(parents=True, exist_ok=True)
     sign_of(location.runs / "gone.jsonl").symlink_to(tmp_path / "nowhere")
-    assert killed_runs(location) == [] == runs_at_work(location)
+    assert find_killed_runs(location) == [] == runs_at_work(location)

@@ -13,7 +13,7 @@ from storage.errors import ExpectedError
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import answer_ids, find_answer
 from storage.runs.log import EntryKind, RunLog, read_entry
-from storage.runs.views import RunEntries, opened_runs, read_run
+from storage.runs.views import RunEntries, open_runs_folder, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered
 from tests.storage.runs.test_runs import STEP
 from tests.storage.worlds import corpus_in, document_id
@@ -29,7 +29,7 @@ def write_run(log, *subjects, ended=True):
 
 
 def rows(location, query):
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         return list(runs.rows(query))
 
 
@@ -96,7 +96,7 @@ def test_lines_that_cannot_be_read_are_counted_wherever_they_stand_and_whatever_
     first, rest = path.read_bytes().split(b"\n", 1)
     for data in (damage + b"\n" + first + b"\n" + rest, first + b"\n" + damage + b"\n" + rest, first + b"\n" + rest + damage):
         path.write_bytes(data)
-        with opened_runs(location.runs) as runs:
+        with open_runs_folder(location.runs) as runs:
             (everything,), (nothing,) = runs.read("true"), runs.read("true", "false")
         assert (len(everything.entries), everything.torn, nothing.entries, nothing.torn) == (3, 1, (), 1)
     path.write_bytes(first + b"\n" + rest[:-1])
@@ -107,7 +107,7 @@ def test_of_runs_and_lines_those_are_read_that_are_asked_for(location):
     for name in ("a", "b"):
         write_run(asking_log(location, name), "one", "two")
     write_run(RunLog(location.runs / "0b1c.jsonl"), "two")
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         found = runs.read("starts_with(run_id, 'ask-')", "line->>'$.subject' = $subject", subject="two")
         assert [(run.run_id, [entry["subject"] for entry in run.entries]) for run in found] == [
             ("ask-a", ["two"]),
@@ -127,7 +127,7 @@ def test_an_empty_file_and_no_folder_tell_nothing(location):
 def test_a_file_that_the_system_does_not_give_is_named_and_hides_no_other(location):
     write_run(asking_log(location, "a"), "one")
     (location.runs / "r1.jsonl").mkdir()
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         assert [(run.run_id, run.unreadable, run.torn) for run in runs.read("true", "false")] == [("r1", "Is a directory", 0)]
     assert rows(location, "SELECT run_id FROM runs") == [("ask-a",)]
 
@@ -136,7 +136,7 @@ def test_nothing_outside_the_folder_is_read_or_written(location):
     (location.folder / "it's secret.json").parent.mkdir(parents=True)
     (location.folder / "it's secret.json").write_text(json.dumps({"a": 1}))
     write_run(asking_log(location, "a"))
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         for query in (f"FROM read_json('{location.folder}/*.json')", "SET enable_external_access = true"):
             with pytest.raises(ExpectedError):
                 list(runs.rows(query))
@@ -157,7 +157,7 @@ def test_an_answer_of_another_form_is_a_row_with_what_can_be_read_of_it(location
     asking_log(location, "a").answer({"answer_id": "f" * 32})
     asking_log(location, "b").answer(whole | {"evidence_pages": None, "paths": "none"})
     query = "SELECT asked, question, status FROM answers WHERE answer_id = $id"
-    with opened_runs(location.runs) as runs:
+    with open_runs_folder(location.runs) as runs:
         assert list(runs.rows(query, id="f" * 32)) == [("", "", "")]
         used = list(runs.rows("SELECT document_id FROM used_pages WHERE answer_id = $id", id=whole["answer_id"]))
     assert used == [(document_id("report"),)]

@@ -28,7 +28,7 @@ from tasks.algorithms.flow.replicator import replicator_dynamics
 from tasks.algorithms.flow.sizes import page_features
 from tasks.algorithms.graphs.communities import readout
 from tasks.algorithms.probability import Logistic, probabilities
-from tasks.algorithms.questions.kinds import uncovered
+from tasks.algorithms.questions.kinds import list_uncovered_stems
 from tasks.algorithms.questions.statements import statement_page
 from tasks.algorithms.quotes import Coverage, quote_scores
 from tasks.algorithms.scores import (
@@ -88,7 +88,7 @@ PIECE = {"coverage": Coverage(ONE[None] > 0, ONE[None] > 0, ONE), "fits": ONE > 
         ("payoffs", "0 to inf", lambda wrong: replicator_dynamics(payoff=wrong[None], start=ONE, mixing=0.2, **STEPS)),
         ("scores", "0 to inf", lambda wrong: page_features(scores=wrong, follows=ONE > 0, collects=False)),
         ("strengths of arcs", "0 to inf", lambda w: readout(order=PLACE, **ARC, strengths=w, scores=ONE, neighbours=1, nodes=1)),
-        ("weights of stems", "0 to inf", lambda wrong: uncovered(weights={"cost": wrong[0]}, covered=[], least=0.5)),
+        ("weights of stems", "0 to inf", lambda wrong: list_uncovered_stems(weights={"cost": wrong[0]}, covered=[], least=0.5)),
         ("scores of pages", "0 to inf", lambda wrong: statement_page(counts=ONE[None], scores=wrong, share=0.5)),
         ("relevance", "0 to inf", lambda w: propagate(relevance=w, **ARC, weights=ONE, anchor=0.5, **STEPS, keep_unreached=False)),
         ("probabilities", "0 to 1", lambda wrong: page_network(**PAGE, probabilities=wrong)),

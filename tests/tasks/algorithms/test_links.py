@@ -11,13 +11,13 @@ from tasks.algorithms import links
 from tasks.algorithms.arrays import snap_fine
 from tasks.algorithms.links import (
     Links,
+    begin_evolution,
     candidates_of,
     links_after,
     links_to_others,
     lite_round,
     nearest_neighbours,
     neighbour_pairs,
-    not_evolved,
     unite_pairs,
 )
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
@@ -200,7 +200,7 @@ def slow_evolution(vectors, rounds, neighbours):
 
 
 def evolve(vectors, rounds, neighbours):
-    evolved = not_evolved(vectors)
+    evolved = begin_evolution(vectors)
     for number in range(1, rounds + 1):
         evolved = lite_round(before=evolved, number=number, neighbours=neighbours)
     return evolved

@@ -12,7 +12,7 @@ from tasks.algorithms.quotes import (
     choose_quotes,
     different_answers,
     joint_coverage,
-    marked,
+    mark_stems,
     pairs_to_compare,
     quote_scores,
     read_row,
@@ -28,8 +28,8 @@ NONE = [frozenset[str]()] * 4
 
 
 def covered(pieces=PIECES, besides=BESIDES, given=NONE, stems=STEMS, weights=WEIGHTS):
-    inside = marked(stems, [stems_in(piece) for piece in pieces])
-    beside = marked(stems, [stems_in(text) | known for text, known in zip(besides, given, strict=True)])
+    inside = mark_stems(stems, [stems_in(piece) for piece in pieces])
+    beside = mark_stems(stems, [stems_in(text) | known for text, known in zip(besides, given, strict=True)])
     return Coverage(inside, beside & ~inside, term_shares(weights))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import best_of_pages
-from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardised, with_second_opinion
+from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardise, with_second_opinion
 from tasks.algorithms.scores import (
     EPSILON,
     combined_score,
@@ -195,8 +195,8 @@ def test_a_page_rises_by_the_weight_times_its_standardised_cosine():
     found = with_second_opinion(scores=SCORES, pages=PAGES, best=best, cosines=cosines, weight=0.2)
     z = math.sqrt(1.5)
     assert found == pytest.approx([0.2 * math.exp(-0.2 * z), 0.6 * math.exp(-0.2 * z), 0.5 * math.exp(0.2 * z), 0.1, 0.4, 0.0])
-    assert standardised(cosines) == pytest.approx([-z, z, 0])
-    assert standardised(np.array([0.8, 0.8])).tolist() == [0, 0] and len(standardised(np.zeros(0))) == 0
+    assert standardise(cosines) == pytest.approx([-z, z, 0])
+    assert standardise(np.array([0.8, 0.8])).tolist() == [0, 0] and len(standardise(np.zeros(0))) == 0
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.integers(1, 12), st.floats(0, 1), st.integers(0, 99))

@@ -250,6 +250,6 @@ def test_a_snapshot_has_one_vocabulary_whatever_else_is_remembered_and_whichever
         with ThreadPoolExecutor(8) as pool:
             found = {id(each) for each in pool.map(ask, range(8))}
         for number in range(50):
-            snapshot.view.remembered(number, object)
+            snapshot.view.remember(number, object)
         assert found == {id(read_texts(snapshot))}
         assert read_texts(other) is not read_texts(snapshot)

@@ -10,7 +10,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.graph import view
 from storage.graph.candidates import EDGE_KINDS
 from storage.graph.search import Scope
-from storage.graph.store import GraphDamagedError, damage_explained
+from storage.graph.store import GraphDamagedError, explain_damage
 from storage.graph.tables import TableName
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.asking.candidates import arc_cosines, find_candidates, page_ranking, score, score_by_relevance
@@ -241,7 +241,7 @@ def test_a_read_that_fails_for_a_moment_is_tried_again(tmp_path, monkeypatch):
     faults, reads = ["lance error: LanceError(IO): x.lance: Too many open files (os error 24), core/src/result.rs"], view.every_row
 
     def shaky(*arguments):
-        with damage_explained(TableName.NODES):
+        with explain_damage(TableName.NODES):
             if faults:
                 raise RuntimeError(faults.pop())
         return reads(*arguments)

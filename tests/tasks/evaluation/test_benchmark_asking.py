@@ -31,7 +31,7 @@ from tasks.progress import listening
 from tasks.reading.choice import open_reader
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS
@@ -63,7 +63,9 @@ MANY = tuple(question(f"q{number}", f"How often does the tide turn at mill {numb
 
 
 def arm_of(reader="flow", **change):
-    return reader_arms([reader], changed(AllSettings(), {name.replace("__", "."): value for name, value in change.items()}))[0]
+    return reader_arms(
+        [reader], change_settings(AllSettings(), {name.replace("__", "."): value for name, value in change.items()})
+    )[0]
 
 
 class Counting:

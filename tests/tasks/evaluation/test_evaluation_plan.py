@@ -11,7 +11,7 @@ from storage.locations import corpus_location
 from tasks.evaluation.arms import FULL, EvaluationRequest, ablation_arms, ablations
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
 from tasks.settings.ask import PAPER, AllSettings, method_of
-from tasks.settings.base import changed, dotted
+from tasks.settings.base import change_settings, list_dotted
 from tasks.settings.reader_methods import READER_ABLATIONS
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
@@ -97,7 +97,7 @@ def test_nothing_is_fitted_to_one_document_or_for_the_paper(folder, tmp_path, as
 
 
 def test_nothing_is_fitted_to_the_order_of_a_reranker(folder):
-    reranked = changed(AllSettings(), {"ask.rerank": "a-model"})
+    reranked = change_settings(AllSettings(), {"ask.rerank": "a-model"})
     with pytest.raises(RequestError, match=r"order of the reranker 'a-model'; take ask\.rerank out of the settings"):
         plan_of(folder, what="fit", settings=reranked)
     assert plan_of(folder, settings=reranked).arms[0].ask.rerank == "a-model"
@@ -127,7 +127,7 @@ def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_th
     missing, ids = work_to_do(plan, "small", plan.arms[0])
     assert missing is None
     assert sorted(ids) == sorted(set(CHEAP) & {name for one in plan.questions for name in one.documents} | {CHEAP[0]})
-    other = changed(AllSettings(), {"reading.evolution.rounds": 0})
+    other = change_settings(AllSettings(), {"reading.evolution.rounds": 0})
     again = plan_of(folder, corpus="small", settings=other)
     request, _ = work_to_do(again, "small", again.arms[0])
     assert request is not None and request.settings.reading.evolution.rounds == 0
@@ -162,7 +162,7 @@ def test_only_documents_that_are_asked_are_read_unless_all_are_searched_at_once(
 
 def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home, folder):
     plan = plan_of(folder, corpus="small")
-    other = plan_of(folder, corpus="small", settings=changed(AllSettings(), {"reading.evolution.rounds": 0}))
+    other = plan_of(folder, corpus="small", settings=change_settings(AllSettings(), {"reading.evolution.rounds": 0}))
     probes = plan_evaluation(EvaluationRequest(what="probe", corpus="small", limit=2))
     with open_for_reading(corpus_location("small")) as snapshot:
         require_read(plan, plan.arms[0], snapshot)
@@ -190,9 +190,9 @@ def test_what_is_fitted_on_few_documents_says_so_a_transfer_too(own_home, folder
 
 
 def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
-    plain = dict(dotted(AllSettings().model_dump()))
+    plain = dict(list_dotted(AllSettings().model_dump()))
     for name, change in ablations(AllSettings()).items():
-        other = dict(dotted(changed(AllSettings(), change).model_dump()))
+        other = dict(list_dotted(change_settings(AllSettings(), change).model_dump()))
         assert {key for key in plain if plain[key] != other[key]} <= set(change), name
         assert other != plain, name
 
@@ -208,7 +208,7 @@ def test_every_part_of_the_method_has_an_ablation():
 
 
 def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_model_reads():
-    read = changed(AllSettings(), {"ask.reading.by": "model"})
+    read = change_settings(AllSettings(), {"ask.reading.by": "model"})
     changes = [change for own in (ablations(read), *READER_ABLATIONS.values()) for change in own.values()]
     assert PAPER.keys() <= {name for change in changes for name in change}
     model_only = {name for name in ablations(read) if name not in ablations(AllSettings())}
@@ -216,19 +216,19 @@ def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_m
 
 
 def test_a_second_look_is_taken_away_where_there_is_one():
-    both = changed(AllSettings(), {"reading.embedding.second": "other"})
+    both = change_settings(AllSettings(), {"reading.embedding.second": "other"})
     assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second look"}
-    assert changed(both, ablations(both)["without the second look"]).ask.second.weight == 0.0
+    assert change_settings(both, ablations(both)["without the second look"]).ask.second.weight == 0.0
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
     for name in ("without propagation", "without diffusion", "relevance only"):
-        score = changed(AllSettings(), ablations(AllSettings())[name]).ask.score
+        score = change_settings(AllSettings(), ablations(AllSettings())[name]).ask.score
         assert score.relevance + score.propagation + score.diffusion == pytest.approx(1.0)
 
 
 def test_what_is_set_already_is_no_ablation():
-    assert "mixing 0" not in ablations(changed(method_of("paper"), {"ask.selection.mixing": 0.0}))
+    assert "mixing 0" not in ablations(change_settings(method_of("paper"), {"ask.selection.mixing": 0.0}))
     assert "paper's routing" not in ablations(method_of("paper"))
     assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations(AllSettings())
 
@@ -240,7 +240,7 @@ def test_the_whole_method_comes_first_and_only_what_is_named_follows():
 
 
 def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_mean():
-    settings = changed(AllSettings(), {"ask.selection.read": 3, "reading.ocr.enabled": False})
+    settings = change_settings(AllSettings(), {"ask.selection.read": 3, "reading.ocr.enabled": False})
     request = EvaluationRequest(what="ablations", dataset="reports", readers=("top-k",), only=("OCR",), settings=settings)
     assert EvaluationRequest.model_validate_json(request.model_dump_json()) == request
     fields = EvaluationRequest.model_json_schema()["properties"]

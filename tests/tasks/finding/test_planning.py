@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
-from storage.text import displayed
+from storage.text import printable_path
 from tasks.finding.plan import UNFINISHED, document_version, plan_again, plan_reading
 from tasks.settings.ingest import IngestSettings
 
@@ -154,7 +154,7 @@ def test_a_vanished_file_is_reported_with_the_command_that_removes_it(tmp_path):
     ],
 )
 def test_names_are_shown_escaped(path, shown):
-    assert displayed(path) == shown
+    assert printable_path(path) == shown
 
 
 def test_a_successor_that_failed_takes_nothing_out():
@@ -187,6 +187,8 @@ def test_a_file_of_an_odd_name_that_was_left_out_is_not_gone(tmp_path):
     folder.mkdir()
     for name in ("a\nb.txt", "c\\d.txt"):
         (folder / name).write_bytes(b"x")
-    known = [record(key, displayed(str(folder / name))) for key, name in (("a", "a\nb.txt"), ("b", "c\\d.txt"), ("c", "e\nf.txt"))]
-    made = plan([], known, roots=(displayed(str(tmp_path)),))
+    known = [
+        record(key, printable_path(str(folder / name))) for key, name in (("a", "a\nb.txt"), ("b", "c\\d.txt"), ("c", "e\nf.txt"))
+    ]
+    made = plan([], known, roots=(printable_path(str(tmp_path)),))
     assert [gone.path.rsplit("/", 1)[1] for gone in made.vanished] == ["e\\nf.txt"]

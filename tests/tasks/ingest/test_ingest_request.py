@@ -19,7 +19,7 @@ from tasks.ingest.request import IngestRequest, embedder_for, look, read_passwor
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
+from tasks.settings.base import change_settings
 from tasks.settings.ingest import EmbeddingSettings
 from tests.program import CHEAP
 from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
@@ -125,7 +125,7 @@ def test_what_is_named_from_where_one_stands_means_the_same_elsewhere(tmp_path, 
 
 def request_for(folder, **settings):
     named = {name.replace("__", "."): value for name, value in settings.items()}
-    return IngestRequest(paths=(str(folder),), corpus="small", settings=changed(AllSettings(), named).for_ingest())
+    return IngestRequest(paths=(str(folder),), corpus="small", settings=change_settings(AllSettings(), named).for_ingest())
 
 
 def files_below(folder):

@@ -8,7 +8,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.errors import AmbiguousError, UnknownError
 from storage.runs.log import RunLog
-from storage.runs.views import opened_runs
+from storage.runs.views import open_runs_folder
 from tasks.lineage.search import find_named
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, small_corpus, step
 from tests.storage import worlds
@@ -32,7 +32,7 @@ def snapshot(tmp_path_factory):
 
 
 def named_by(snapshot, asked):
-    with opened_runs(snapshot.location.runs) as runs:
+    with open_runs_folder(snapshot.location.runs) as runs:
         return find_named(snapshot, runs, asked)
 
 

@@ -11,7 +11,7 @@ from tasks.models.endpoints import (
     EndpointError,
     ServedModel,
     chat_endpoint,
-    chosen_model,
+    choose_model,
     embedding_endpoint,
     local_embedding_model,
     same_model,
@@ -124,13 +124,13 @@ def test_llama_cpp_says_what_one_call_may_have_and_whether_pictures_are_taken():
     meta = {"n_ctx": 8192, "n_ctx_train": 32768, "n_params": 134515008}
     for taken, sees in (["text"], False), (["text", "image"], True):
         shape = {"input_modalities": taken, "output_modalities": ["text"]}
-        assert chosen_model(listing("smol", architecture=shape, meta=meta), Endpoint(URL)) == ServedModel("smol", 8192, sees)
+        assert choose_model(listing("smol", architecture=shape, meta=meta), Endpoint(URL)) == ServedModel("smol", 8192, sees)
 
 
 def test_the_only_model_or_the_named_one_is_taken_with_its_length():
-    assert chosen_model(listing("qwen", max_model_len=32768), Endpoint(URL)) == ServedModel("qwen", 32768)
-    assert chosen_model(listing("a", "b", "c"), Endpoint(URL, "b")) == ServedModel("b", 0)
-    assert chosen_model(listing("qwen", max_model_len="long"), Endpoint(URL)) == ServedModel("qwen", 0)
+    assert choose_model(listing("qwen", max_model_len=32768), Endpoint(URL)) == ServedModel("qwen", 32768)
+    assert choose_model(listing("a", "b", "c"), Endpoint(URL, "b")) == ServedModel("b", 0)
+    assert choose_model(listing("qwen", max_model_len="long"), Endpoint(URL)) == ServedModel("qwen", 0)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_only_model_or_the_named_one_is_taken_with_its_length():
 )
 def test_a_model_that_is_not_sure_is_refused_with_what_there_is(body, asked, says):
     with pytest.raises(ChatEndedError, match=says):
-        chosen_model(body, Endpoint(URL, asked))
+        choose_model(body, Endpoint(URL, asked))
 
 
 @pytest.mark.parametrize(

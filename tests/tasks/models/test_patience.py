@@ -67,10 +67,10 @@ def test_all_wait_until_the_server_is_back_and_only_one_asks():
     async def work():
         breaker = Breaker(RETRIES, probe)
         for _ in range(6):
-            breaker.failed()
+            breaker.note_failure()
         await asyncio.gather(*(breaker.wait() for _ in range(50)))
         assert not breaker.given_up
-        breaker.failed()
+        breaker.note_failure()
         await breaker.wait()
 
     assert in_virtual_time(work())[1] == 7 and asked == [1, 3, 7]
@@ -82,7 +82,7 @@ def test_who_is_cut_off_while_asking_leaves_the_rest_of_the_time_to_the_next():
     async def work():
         breaker = Breaker(RETRIES, probe)
         for _ in range(3):
-            breaker.failed()
+            breaker.note_failure()
         for seconds in (40, 40):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(seconds):

@@ -14,7 +14,7 @@ from tasks.asking.request import AskRequest
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.request import EvolveRequest, IngestRequest
 from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, load_settings, method_of
-from tasks.settings.base import dotted, leaves
+from tasks.settings.base import leaves, list_dotted
 from tasks.settings.ingest import IngestSettings, ReadingSettings
 from tasks.settings.models import ModelSettings
 
@@ -53,7 +53,7 @@ def written(tmp_path, text):
 
 
 def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
-    default, paper = (dict(dotted(method_of(preset).model_dump())) for preset in ("default", "paper"))
+    default, paper = (dict(list_dotted(method_of(preset).model_dump())) for preset in ("default", "paper"))
     assert {name for name in default if default[name] != paper[name]} == set(PAPER)
     for group, values in TABLES.items():
         for preset in ("default", "paper"):
@@ -62,7 +62,7 @@ def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
 
 
 def test_the_readme_has_a_row_for_each_difference_of_the_presets_and_no_other():
-    default, paper = (dict(dotted(method_of(preset).model_dump(mode="json"))) for preset in ("default", "paper"))
+    default, paper = (dict(list_dotted(method_of(preset).model_dump(mode="json"))) for preset in ("default", "paper"))
     table = (ROOT / "README.md").read_text("utf-8").partition("| part of the method |")[2].partition("\n\n")[0]
     rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in table.splitlines()[2:]]
     assert rows == [(f"`{name}`", default[name], paper[name]) for name in default if default[name] != paper[name]]

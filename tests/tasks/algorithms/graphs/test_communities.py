@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tasks.algorithms.graphs.communities import context_of, find_communities
-from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, checked_plan, kept, layers
+from tasks.algorithms.graphs.plan_graph import PlanError, PlanStep, layers, match_earlier_steps, validate_plan
 from tests.tasks.algorithms.flow_worlds import arcs
 
 
@@ -162,10 +162,10 @@ def test_two_steps_at_once_and_a_third_that_needs_both():
 
 @given(plans())
 def test_a_plan_without_faults_is_taken_as_it_is(steps):
-    assert {step.id: set(step.needs) for step in checked_plan(steps, most=len(steps))} == {
+    assert {step.id: set(step.needs) for step in validate_plan(steps, most=len(steps))} == {
         step.id: set(step.needs) for step in steps
     }
-    assert kept(steps, steps) == {step.id: step.id for step in steps}
+    assert match_earlier_steps(steps, steps) == {step.id: step.id for step in steps}
 
 
 @pytest.mark.parametrize(
@@ -184,12 +184,12 @@ def test_a_plan_without_faults_is_taken_as_it_is(steps):
 )
 def test_a_plan_that_cannot_be_followed_is_refused_with_the_ids(steps, words):
     with pytest.raises(PlanError, match=f"^{re.escape(words)}$"):
-        checked_plan(steps, most=4)
+        validate_plan(steps, most=4)
 
 
 def test_a_huge_plan_is_refused_in_few_words():
     with pytest.raises(PlanError, match=r"the plan has 1000 steps, s0xx.* and 988 more; take at most 4") as refused:
-        checked_plan([PlanStep(f"s{place}{'x' * 1000}", f"What is {place}?") for place in range(1000)], most=4)
+        validate_plan([PlanStep(f"s{place}{'x' * 1000}", f"What is {place}?") for place in range(1000)], most=4)
     assert len(str(refused.value)) < 400
 
 
@@ -201,7 +201,7 @@ def test_steps_of_the_same_words_are_one_that_needs_and_serves_what_they_did():
         PlanStep("s4", "Why?"),
         PlanStep("s5", "When?", ("s3", "s2")),
     )
-    assert checked_plan(steps, most=4) == (
+    assert validate_plan(steps, most=4) == (
         PlanStep("s1", "Who signed?"),
         PlanStep("s2", "What did it cost?", ("s1", "s4")),
         PlanStep("s4", "Why?"),
@@ -217,8 +217,10 @@ def test_a_step_keeps_its_reading_while_its_words_and_what_it_needs_stay():
         PlanStep("s4", "How?", ("s3",)),
     )
     changed = (before[0], PlanStep("s2", "Where?"), *before[2:])
-    assert kept(changed, before) == {"s1": "s1"}
-    assert kept((*before, PlanStep("s5", "How much?", ("s4",))), before) == {name: name for name in ("s1", "s2", "s3", "s4")}
+    assert match_earlier_steps(changed, before) == {"s1": "s1"}
+    assert match_earlier_steps((*before, PlanStep("s5", "How much?", ("s4",))), before) == {
+        name: name for name in ("s1", "s2", "s3", "s4")
+    }
     # Another need is another question, and so is one less.
-    assert kept((*before[:2], PlanStep("s3", "Why?", ("s1",))), before) == {"s1": "s1", "s2": "s2"}
-    assert kept((*before[:3], PlanStep("s4", "How?", ("s3", "s1"))), before) == {"s1": "s1", "s2": "s2", "s3": "s3"}
+    assert match_earlier_steps((*before[:2], PlanStep("s3", "Why?", ("s1",))), before) == {"s1": "s1", "s2": "s2"}
+    assert match_earlier_steps((*before[:3], PlanStep("s4", "How?", ("s3", "s1"))), before) == {"s1": "s1", "s2": "s2", "s3": "s3"}

@@ -12,7 +12,7 @@ from tasks.algorithms.graphs.section_map import (
     best_section_pages,
     locate_sections,
     map_document,
-    widened,
+    widen_pages,
 )
 
 TREE = (("One", None), ("One one", 0), ("One one one", 1), ("One one two", 1), ("One two", 0), ("Two", None))
@@ -134,7 +134,7 @@ def pages_of(keys, document="d"):
 
 
 def around(*pages, seen=(), nearest=4, most=10):
-    found = widened(
+    found = widen_pages(
         {"d": make_map()}, [("d", page) for page in pages], seen={("d", page) for page in seen}, nearest=nearest, most=most
     )
     return pages_of(found)
@@ -211,9 +211,9 @@ def test_the_sections_of_all_come_before_what_stands_over_them():
 
 def test_a_lone_page_has_nothing_around_it_and_documents_do_not_mix():
     one = make_map([], [(None, 1)], pages=1, document="e")
-    assert widened({"e": one}, [("e", 1)], seen=(), nearest=4, most=10) == ()
+    assert widen_pages({"e": one}, [("e", 1)], seen=(), nearest=4, most=10) == ()
     maps = {"d": make_map(), "e": make_map([("A", None)], [(0, 1), (0, 2)], pages=2, document="e")}
-    assert widened(maps, [("e", 1), ("d", 9)], seen={("d", 2)}, nearest=1, most=10) == (("e", 2), ("d", 10))
+    assert widen_pages(maps, [("e", 1), ("d", 9)], seen={("d", 2)}, nearest=1, most=10) == (("e", 2), ("d", 10))
 
 
 @given(outlines(), st.data(), st.integers(1, 4), st.integers(0, 10))
@@ -222,7 +222,7 @@ def test_widening_stays_in_the_document_and_away_from_what_was_seen(outline, dat
     mapped, page = make_map(tree, lying, pages=pages), st.integers(1, pages)
     given_pages, seen = data.draw(st.lists(page, max_size=4)), data.draw(st.sets(page))
     keys, known = [("d", number) for number in given_pages], {*given_pages, *seen}
-    found = pages_of(widened({"d": mapped}, keys, seen={("d", number) for number in seen}, nearest=nearest, most=most))
+    found = pages_of(widen_pages({"d": mapped}, keys, seen={("d", number) for number in seen}, nearest=nearest, most=most))
     assert len(found) == len(set(found)) <= min(most, 2 * nearest * len(keys))
     assert set(found) <= set(range(1, pages + 1)) - known
     beside = {number + step for number in given_pages for step in (-1, 1)} & set(range(1, pages + 1)) - known

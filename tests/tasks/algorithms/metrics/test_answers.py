@@ -15,11 +15,11 @@ from tasks.algorithms.metrics.answers import (
     judge_by_rules,
     main_number,
     meaningful,
+    read_json_list,
     runs_in,
     same_words,
     statements_of,
     turning,
-    written_list,
 )
 from tasks.algorithms.metrics.numbers import stated_numbers
 
@@ -147,7 +147,7 @@ def test_a_list_is_read_however_it_is_written(answer, items):
 
 @pytest.mark.parametrize("answer", ["red", '"red"', '{"a": 1}', "[red]", "[" * 100_000, "7"])
 def test_what_is_no_array_is_no_written_list(answer):
-    assert written_list(answer) is None
+    assert read_json_list(answer) is None
 
 
 def test_all_items_are_there_in_any_order_and_in_any_statement():

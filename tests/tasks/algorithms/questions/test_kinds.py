@@ -15,15 +15,15 @@ from tasks.algorithms.questions.kinds import (
     counted_noun,
     expected_kind,
     holds_kind,
+    list_uncovered_stems,
     question_parts,
     sub_questions,
     surveys,
-    uncovered,
 )
 from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.statements import named_statements
 from tasks.algorithms.questions.terms import question_terms
-from tasks.algorithms.text.kept import asked_part
+from tasks.algorithms.text.kept import strip_instructions
 from tasks.algorithms.text.words import tokens_of
 
 
@@ -107,7 +107,7 @@ def begun(text):
 
 HOSTILE = {
     begun: ["of ", "Aldre   and ", ", ", "A & ", "Merrow\n\t ", " " * 20_000],
-    asked_part: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
+    strip_instructions: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
     question_parts: ["\n ", " and", "and in ", "; ", ": ", "? "],
     asked_elements: ["table of ", "figures for ", "chart ", "table\n"],
     named_places: [
@@ -304,4 +304,4 @@ WEIGHTS = {"cost": 1.0, "turbin": 2.0, "merrow": 4.0, "aldr": 1.0}
     ],
 )
 def test_what_no_quote_covers_is_missing_where_it_weighs_enough(covered, least, lost):
-    assert uncovered(weights=WEIGHTS, covered=covered, least=least) == lost
+    assert list_uncovered_stems(weights=WEIGHTS, covered=covered, least=least) == lost

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_pairs, count_stems
-from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, parts_of
+from tasks.algorithms.text.kept import content_stems, find_asked_stems, names_in, parts_of, strip_instructions
 from tasks.algorithms.text.stems import stems_of, words_of
 
 WRITTEN = "Net income, of the (debt) debt-to-equity long-term - US us 2021 FY2021 収入 収入高 and/or R&D equity. $x_1$"
@@ -46,7 +46,7 @@ def test_the_counts_are_those_of_every_word_looked_at(texts):
 
 @given(TEXTS, st.lists(st.tuples(st.sampled_from(STEMS), st.sampled_from(STEMS)), max_size=6, unique=True))
 def test_the_pairs_are_the_neighbours_among_the_words_that_say_something(texts, pairs):
-    rows = [list(pairwise(kept_stems(text))) for text in texts]
+    rows = [list(pairwise(content_stems(text))) for text in texts]
     assert count_pairs(coded(texts), pairs).tolist() == [[row.count(pair) for pair in pairs] for row in rows]
 
 
@@ -117,7 +117,7 @@ def test_impossible_counts_are_refused():
     ],
 )
 def test_words_about_the_form_of_the_answer_are_left_out(question, asked):
-    assert asked_part(question) == asked
+    assert strip_instructions(question) == asked
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_names_are_capitalised_words_in_a_row(question, names):
 
 
 def asked(question):
-    return asked_stems(question, question_terms(question).stems)
+    return find_asked_stems(question, question_terms(question).stems)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_a_compound_counts_by_its_parts_and_any_other_word_by_itself(word, parts
 
 
 def test_words_that_say_something_stay_in_order_with_repetitions():
-    assert kept_stems("The costs of the turbine, and - as before - costs in the US") == ("cost", "turbin", "cost", "US")
-    assert kept_stems("x 7 of it") == ("7",)
-    assert kept_stems("") == ()
+    assert content_stems("The costs of the turbine, and - as before - costs in the US") == ("cost", "turbin", "cost", "US")
+    assert content_stems("x 7 of it") == ("7",)
+    assert content_stems("") == ()
 
 
 def test_a_question_keeps_what_stands_next_to_what():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storage.runs.replies import CallCache
 from tasks.models.chat import stream
 from tasks.models.chat.model import open_chat
-from tasks.models.chat.stream import Draft, unfinished
+from tasks.models.chat.stream import Draft, read_unfinished_text
 from tasks.models.endpoints import Endpoint
 from tests.chat_server import Misbehaviour, at, chat_server
 from tests.tasks.models.chat_worlds import call, settings
@@ -28,7 +28,7 @@ def test_of_any_cut_of_any_reply_the_field_is_a_prefix_that_only_grows(words, be
     fields = {**before, "answer": words, **{name: value for name, value in after.items() if name != "answer"}}
     text = json.dumps(fields, ensure_ascii=ascii_only)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=20)))
-    seen = [unfinished(text[:cut], "answer") for cut in [*cuts, len(text)]]
+    seen = [read_unfinished_text(text[:cut], "answer") for cut in [*cuts, len(text)]]
     assert seen[-1] == words
     assert all(later.startswith(earlier) and words.startswith(later) for earlier, later in zip(["", *seen], seen, strict=False))
 
@@ -38,11 +38,11 @@ def test_of_any_cut_of_any_reply_the_field_is_a_prefix_that_only_grows(words, be
     ["", "  ", 'Here: {"answer": "a"}', '["answer"]', '{"answer": 7}', '{"answer": ["a"]}', '{"answer": "\\ud800 a"}', "[" * 9999],
 )
 def test_what_holds_no_such_string_is_no_draft(text):
-    assert unfinished(text, "answer") == ""
+    assert read_unfinished_text(text, "answer") == ""
 
 
 def test_a_half_sign_that_a_server_sends_is_shown_as_none():
-    assert unfinished('{"answer": "a\ud800', "answer") == "a?"
+    assert read_unfinished_text('{"answer": "a\ud800', "answer") == "a?"
 
 
 def test_a_reply_is_looked_at_now_and_then_and_at_its_end():

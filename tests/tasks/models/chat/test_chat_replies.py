@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.forms import Form
-from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
+from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parse_reply, value_of
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
 from tasks.models.endpoints import Endpoint
-from tasks.models.faults import FaultError, FaultKind, asked_wait, problem_of
+from tasks.models.faults import FaultError, FaultKind, problem_of, read_retry_after
 from tests.tasks.models.chat_worlds import call
 
 
@@ -36,7 +36,7 @@ GOOD = (
 
 
 def test_json_alone_becomes_a_value():
-    value = parsed(f" \n{GOOD}\n", Analysis)
+    value = parse_reply(f" \n{GOOD}\n", Analysis)
     assert value.summary == "Sales é grew" and value.keywords == ("sales", "north") and value.links[0].weight == 0.5
 
 
@@ -60,7 +60,7 @@ def test_json_alone_becomes_a_value():
 )
 def test_anything_else_is_refused_in_words_for_the_model(text, says):
     with pytest.raises(UnusableReplyError, match=says) as refused:
-        parsed(text, Analysis)
+        parse_reply(text, Analysis)
     assert len(str(refused.value)) < 4 * 2 * SHOWN_CHARACTERS and str(refused.value).isprintable()
 
 
@@ -82,7 +82,7 @@ def test_mutated_replies_are_values_or_refused():
             else:
                 text = text[: max(1, where)] if dice.random() < 0.2 else [*text, dice.choice(signs)]
         try:
-            assert isinstance(parsed("".join(text), Analysis), Analysis)
+            assert isinstance(parse_reply("".join(text), Analysis), Analysis)
         except UnusableReplyError:
             refused += 1
     assert 1000 < refused < 2000
@@ -105,7 +105,7 @@ def test_a_reply_that_did_not_end_by_itself_or_declines_is_no_value_though_it_fi
 
 def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
     with pytest.raises(UnusableReplyError) as refused:
-        parsed(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
+        parse_reply(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
     assert str(refused.value) == "links.0: Extra inputs are not permitted; the reply: Extra inputs are not permitted"
 
 
@@ -224,9 +224,9 @@ def test_what_the_server_said_is_shown_on_one_line(body, shown):
 
 
 def test_retry_after_is_a_number_of_seconds():
-    assert [asked_wait({"retry-after": asked}) for asked in ("1.5", "-3")] == [1.5, 0]
+    assert [read_retry_after({"retry-after": asked}) for asked in ("1.5", "-3")] == [1.5, 0]
     asked = ("", "soon", "nan", "inf", "Wed, 21 Oct 2015 07:28:00 GMT")
-    assert [asked_wait({"retry-after": each}) for each in asked] == [None] * 5 and asked_wait({}) is None
+    assert [read_retry_after({"retry-after": each}) for each in asked] == [None] * 5 and read_retry_after({}) is None
 
 
 def test_the_key_does_not_stand_by_its_beginning_where_words_are_cut():

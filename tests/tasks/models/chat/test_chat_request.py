@@ -17,11 +17,11 @@ from tasks.models.chat.request import (
     call_key,
     data_url,
     first_messages,
+    fit_size,
     padded_size,
     picture_tokens,
     request_of,
     second_messages,
-    shown_size,
     text_tokens,
 )
 from tasks.settings.models import ModelSettings
@@ -68,7 +68,7 @@ def test_what_is_no_picture_is_refused(picture):
 
 @given(st.integers(1, 30_000), st.integers(1, 30_000), st.integers(3136, 10**7))
 def test_no_size_has_more_pixels_than_allowed_and_none_is_a_strip(width, height, pixels):
-    shown = shown_size(width, height, pixels=pixels)
+    shown = fit_size(width, height, pixels=pixels)
     assert shown[0] * shown[1] <= max(pixels, *shown) and min(shown) >= 1
     wide = padded_size(*shown)
     assert min(wide) >= SHORTEST_SIDE and max(wide) <= 100 * min(wide)

@@ -118,7 +118,7 @@ def test_half_a_sign_is_sent_as_a_question_mark():
 )
 def test_a_server_without_a_model_for_us_is_refused(models, says):
     with embedding_server(models=models) as server, pytest.raises(EmbeddingError, match=says):
-        service(server, model="").served_model()
+        service(server, model="").find_model()
 
 
 @pytest.mark.parametrize("change", [lambda data: data[1:], lambda data: data[::-1], lambda data: [*data, data[0]]])

