@@ -86,6 +86,8 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     """
     location, work = corpus_location(request.corpus), request.settings.work
     embedder = partial(embedder_for, embedding=request.settings.reading.embedding)
+    if not location.folder.exists():
+        embedder(None)  # what cannot be had is refused before a corpus is made
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         lineage_of_run(

@@ -1,5 +1,6 @@
 """What all errors have in common that a user can mend, and what a check finds."""
 
+import copyreg
 from dataclasses import dataclass
 
 
@@ -14,6 +15,10 @@ class ExpectedError(Exception):
         super().__init__("; ".join(filter(None, (what, remedy))))
         self.what, self.value, self.remedy, self.over_http = what, str(value), remedy, over_http or remedy
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # However a subclass is made, what it holds is what is sent.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
 
 class RequestError(ExpectedError, ValueError):
     """What is asked for, or set, cannot be."""
@@ -25,6 +30,14 @@ class UnknownError(ExpectedError, LookupError):
 
 class AmbiguousError(ExpectedError, LookupError):
     """Several things are called so; the message names some of them."""
+
+
+def parts_of(error: Exception) -> tuple[str, str]:
+    """Return what is wrong and the remedy; an error that is not shown itself has them in one sentence, with `; ` between."""
+    if isinstance(error, ExpectedError):
+        return error.what, error.remedy
+    what, _, remedy = str(error).partition("; ")
+    return what, remedy
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float 
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:
     """Wait until the lock is free; raise CorpusBusyError where it is held for longer. It is not taken."""
-    with suppress(OSError), lock_file(path, os.O_RDWR) as descriptor:
+    with suppress(FileNotFoundError), lock_file(path, os.O_RDWR) as descriptor:
         wait_for(descriptor, path, wait_seconds)
 
 

@@ -49,13 +49,13 @@ LONGEST_VALUE = 8_000
 PICTURE_PIXELS = 800
 """Width: print of 9 points is legible, and a model counts about a thousand tokens."""
 SKIPPED_SHOWN = 20
-OF_NO_USE = frozenset(
+OF_USE = frozenset(
     [
-        *("asked", "answer_by", "paths", "pages", "evidence_pages", "gate", "usage", "corpus", "snapshot", "scope", "settings"),
-        *("models", "cached", "refusal", "completeness", "trace", "withheld", "link", "citations", "node_id", "modality"),
+        *("answer_id", "question", "answer", "answer_by", "status", "why", "reader", "notes", "withheld", "unproven"),
+        *("number", "document", "page", "place", "box", "section", "quote", "probability"),
     ]
 )
-"""Fields of an answer and its citations that tell an agent nothing, and would take most of its tokens."""
+"""Fields of an answer and of its citations that an agent is told; the others would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
 """From views of pages: no tool takes ids of nodes."""
 USUAL_CORPUS = "default"
@@ -209,8 +209,8 @@ def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
 
 def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
     """Return an answer as `--json` has it, without how it was found; `get_answer` has the rest."""
-    head = {name: value for name, value in answer.items() if name not in OF_NO_USE}
-    cited = [{name: value for name, value in one.items() if name not in OF_NO_USE} for one in answer["citations"]]
+    head = {name: value for name, value in answer.items() if name in OF_USE}
+    cited = [{name: value for name, value in one.items() if name in OF_USE} for one in answer["citations"]]
     return make_part(head, "citations", cited, cursor)
 
 

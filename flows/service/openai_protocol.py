@@ -173,7 +173,7 @@ def completion_of(answer: AnswerView, corpus: str, began: int, here: str) -> "Co
 
     The text has the addresses, too, for clients that show no annotations.
     """
-    content, annotations = draw(CHAT, "answer.j2", answer=answer), []
+    content, annotations = draw(CHAT, "answer.j2", answer=answer).rstrip(), []
     for cited in answer.citations:
         address = f"{here}{cited.link or answer.link}"
         line = draw(CHAT, "source.j2", cited=cited, address=address)

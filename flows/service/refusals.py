@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from flows.service.paths import from_root
 from storage.errors import AmbiguousError, ExpectedError, RequestError
 from storage.lock import CorpusBusyError
-from storage.text import printable_path
+from storage.text import escape_unprintable, printable_path
 from tasks.events import QuestionRefused, RefusalReason, emit
 from tasks.views.errors import ErrorView, RefusedError, view_error
 
@@ -50,6 +50,6 @@ def refusal_of_question(error: Exception) -> Refusal:
 
 def describe_misfit(first: Mapping[str, Any], remedy: str) -> RequestError:
     """Return pydantic's first error of a form in our words, naming the field."""
-    place = ".".join(map(str, first["loc"])) or "the request"
+    place = escape_unprintable(".".join(map(str, first["loc"]))) or "the request"
     value = "" if first["type"] == "missing" else printable_path(str(first["input"]).encode(errors="replace").decode())[:100]
     return RequestError(f"{place}: {first['msg']}", value, remedy)

@@ -70,7 +70,7 @@ def look_at_current(location: CorpusLocation, messages: list[str]) -> Current | 
     try:
         return read_current(location)
     except CurrentDamagedError as error:
-        messages.append(f"{error}; it is written again from the catalog")
+        messages.append(f"{error.what}; it is written again from the catalog")
         return None
 
 

@@ -153,7 +153,7 @@ class Snapshot:
             raise UnknownError(
                 f"no document {asked!r} in corpus {self.location.name!r}{known}",
                 asked,
-                f"{BY_ID}{by_name}, `flowreader documents list` shows both",
+                f"{BY_ID}{by_name}, `flowreader documents list --corpus {self.location.name}` shows both",
                 over_http=f"{BY_ID}{by_name}, the list of documents shows both",
             )
         if len(found) > 1:
@@ -328,8 +328,10 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """
     for _ in range(PIN_ATTEMPTS):
         with ExitStack() as held:
+            found = False
             try:
                 pointer = held.enter_context(location.current.open("rb"))
+                found = True
                 current = parse_current(pointer.read(), location)
                 sha256 = pin(path := snapshot_path(location, current.snapshot), held)
             except FileNotFoundError:
@@ -339,7 +341,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
             connection = held.enter_context(catalog.open_database(path, read_only=True))
             yield Snapshot(location, current, pointer, connection, catalog.read_head(connection, path))
             return
-    if not location.current.exists():
+    if not found:
         raise unknown_corpus(location)
     what = f"the published snapshot of corpus {location.name!r} is missing or altered"
     raise CurrentDamagedError(what, location.name, how_to_mend(location))

@@ -53,7 +53,7 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
         raise UnknownError(
             f"no answer {asked_id!r} in corpus {location.name!r}",
             asked_id,
-            "name it by 8 or more digits of its id, `flowreader answers list` shows all",
+            f"name it by 8 or more digits of its id, `flowreader answers list --corpus {location.name}` shows all",
             over_http="name it by 8 or more digits of its id, as it was given with the answer",
         )
     if len(found) > 1:

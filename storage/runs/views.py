@@ -82,7 +82,8 @@ class Runs:
     def require_readable(self) -> None:
         """Raise ExpectedError where the system does not give a file: for what must know of all that was kept."""
         for run_id, reason in self.unreadable.items():
-            raise ExpectedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}", remedy="mend that, or move it away")
+            path = f"{self.folder / run_id!s}.jsonl"
+            raise ExpectedError(f"{path} cannot be read: {reason}", path, "mend that, or move it away")
 
     def read(self, runs: str, lines: str = "true", **parameters: object) -> list[RunEntries]:
         """Return entries that meet a condition, of runs that meet one: both are SQL, over `entries`.

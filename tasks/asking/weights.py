@@ -93,7 +93,7 @@ def read_weights(path: Path) -> Weights:
     try:
         if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
             raise RequestError(
-                f"the weights file {str(path)!r} is not a plain file of at most {MOST_BYTES:,} bytes", str(path), f"{FIT}"
+                f"the weights file {str(path)!r} is not a plain file of at most {MOST_BYTES:,} bytes", str(path), FIT
             )
         return Weights.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -102,9 +102,7 @@ def read_weights(path: Path) -> Weights:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         found = f"{place} {str(first['input'])[:40]!r}: " if place else ""
-        raise RequestError(
-            f"the weights file {str(path)!r} is damaged: {found}{first['msg'].lower()}", str(path), f"{FIT}"
-        ) from error
+        raise RequestError(f"the weights file {str(path)!r} is damaged: {found}{first['msg'].lower()}", str(path), FIT) from error
 
 
 def write_weights(path: Path, weights: Weights) -> None:

@@ -109,7 +109,9 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
         try:
             check_questions([question.text])
         except QuestionError as error:
-            raise RequestError(f"question {question.id!r} of {benchmark.name!r}: {error}", question.id) from error
+            raise RequestError(
+                f"question {question.id!r} of {benchmark.name!r}: {error.what}", question.id, error.remedy
+            ) from error
     fitted_on = None
     if request.what == "transfer":
         elsewhere = {"what": "retrieval", "dataset": request.fitted_on, "fitted_on": None, "readers": ("flow",), "corpus": None}

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from storage.errors import RequestError
+from storage.errors import RequestError, parts_of
 from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, Figure
 from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.flow.sizes import WEIGHED_PAGES, completeness, most_probable, pages_worth, price_for
@@ -209,7 +209,8 @@ def _naming(plan: EvaluationPlan) -> Iterator[None]:
     try:
         yield
     except FitError as error:
-        raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {error}", plan.benchmark.name) from error
+        what, remedy = parts_of(error)
+        raise RequestError(f"nothing can be fitted to {plan.benchmark.name!r}: {what}", plan.benchmark.name, remedy) from error
 
 
 def score_sizes(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from storage.errors import ExpectedError, Finding
+from storage.errors import Finding, parts_of
 from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
@@ -104,9 +104,8 @@ def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> 
 
 def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
     """Return what is wrong as an error says it; its own remedy goes before the one that is given."""
-    if isinstance(error, ExpectedError):
-        return ServerCheck(check, error.what, error.remedy or remedy)
-    return ServerCheck(check, str(error), remedy)
+    found, own = parts_of(error)
+    return ServerCheck(check, found, own or remedy)
 
 
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:

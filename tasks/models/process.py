@@ -80,8 +80,8 @@ class ModelProcess:
                 greeting = self._receive()
             self._ready = greeting == READY
             if not self._ready:
-                unexplained = f"{self._module} does not start; `cd {ROOT} && {' '.join(self._command)}` says why"
-                raise StoppedError if stop_requested() else self._failure(*(json.loads(greeting) if greeting else (unexplained,)))
+                unexplained = f"{self._module} does not start", self._module, f"`cd {ROOT} && {' '.join(self._command)}` says why"
+                raise StoppedError if stop_requested() else self._failure(*(json.loads(greeting) if greeting else unexplained))
         with self._end_after(seconds):
             try:
                 self._connection.send(request)

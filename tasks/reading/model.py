@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from storage.errors import parts_of
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
@@ -286,7 +287,8 @@ def heed_failures(values: Sequence[object]) -> None:
     book.unread |= bool(errors)
     if errors and len(errors) == len(values) and book.stage is Stage.FIRST:
         if book.require_model and (lost := [error for error in errors if error.outcome is Outcome.FAILED]):
-            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {lost[0]}")
+            what, remedy = parts_of(lost[0])
+            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {what}", remedy=remedy)
         book.failed = True
 
 

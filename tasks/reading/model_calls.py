@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
+from storage.errors import parts_of
 from storage.records.documents import Passage
 from tasks.asking.calls import call_book
 from tasks.models.chat.call import ChatCall, nothing_wrong
@@ -83,7 +84,8 @@ class ModelContext:
         book.notes.extend(_failures(calls, replies))
         if ended := [reply for reply in replies if isinstance(reply, NoMoreRepliesError)]:
             if book.require_model and reads:
-                raise ChatEndedError(f"the model was too slow with {ended[0]}")
+                what, remedy = parts_of(ended[0])
+                raise ChatEndedError(f"the model was too slow with {what}", remedy=remedy)
             book.failed |= reads
         return replies
 

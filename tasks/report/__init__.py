@@ -1,4 +1,4 @@
 """The report of an answer: one self-contained HTML page.
 
-It imports answers, the graph and pictures of pages; its templates escape whatever documents say.
+It imports views, the graph and pictures of pages; the templates of views escape whatever documents say.
 """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.answers import Answer, EvidencePath, NamedDocument, PagePlace
+from storage.records.answers import Answer, AnswerStatus, EvidencePath, NamedDocument, PagePlace
 from storage.records.documents import Modality, Node
 from storage.text import one_line
 from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
@@ -200,7 +200,8 @@ def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
         at = PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page) if node else None
         cited = [number for number, citation in enumerate(answer.citations, 1) if citation.node_id == id]
         cards[id] = Card(place + 1, node, at, cited, *frame.at(layout.columns[place], layout.rows[place]))
-    supporting = [[ENTRY, *chain, len(ids)] for chain, path in zip(numbered, paths, strict=True) if path.answer]
+    is_found = answer.status is not AnswerStatus.NOT_FOUND
+    supporting = [[ENTRY, *chain, len(ids)] for chain, path in zip(numbered, paths, strict=True) if path.answer and is_found]
     supported = frozenset(arc for chain in supporting for arc in itertools.pairwise(chain))
     return Drawing(paths, len(walked) - len(paths), frame, cards, draw_ribbons(layout, frame), supported)
 

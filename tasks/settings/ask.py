@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import ErrorDetails
 
-from storage.errors import RequestError
+from storage.errors import RequestError, parts_of
 from tasks.settings.base import MethodError, Settings, apply_settings, change_settings, leaves
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
@@ -305,7 +305,8 @@ def load_settings(path: Path | None, preset: Preset = "default", *, hurry: bool 
             f"settings file {str(path)!r} is not TOML: {error}", str(path), "`flowreader settings` shows the form"
         ) from error
     except MethodError as error:
-        raise RequestError(f"settings file {str(path)!r}: {error}", str(path)) from error
+        what, remedy = parts_of(error)
+        raise RequestError(f"settings file {str(path)!r}: {what}", str(path), remedy) from error
     except ValidationError as error:
         wrong = ", ".join(map(_complaint, error.errors()))
         raise RequestError(

@@ -34,10 +34,11 @@ class CitationView(Citation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerView(Answer):
-    """`withheld`: what was found is not shown any more, because a document of it was removed."""
+    """`withheld`: what was found is not shown any more, because a document of it was removed; `unproven`: no quote proves it."""
 
     citations: tuple[CitationView, ...]
     withheld: bool
+    unproven: bool
     link: str = Field(description="the answer's page, below the service's address")
 
 
@@ -79,7 +80,9 @@ def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) ->
     among = f"{corpus}&answer={answer.answer_id}&cited="
     citations = tuple(_view_citation(number, one, records, among) for number, one in enumerate(answer.citations, 1))
     kept = _values(answer, Answer) | {"citations": citations}
-    return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?{corpus}")
+    return AnswerView(
+        **kept, withheld=_is_withheld(answer), unproven=answer.is_unproven, link=f"/answers/{answer.answer_id}?{corpus}"
+    )
 
 
 def _view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], among: str) -> CitationView:

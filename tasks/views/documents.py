@@ -99,9 +99,11 @@ def open_document(corpus: str, document: str) -> Iterator[tuple[Snapshot, Docume
 
 def find_page(snapshot: Snapshot, record: DocumentRecord, number: int) -> Page:
     """Return a page, counted from 1; raise UnknownError where there is none."""
+    if not record.pages:
+        what = f"document {record.name!r} has no pages: {record.state.value.replace('_', ' ')}, {record.reason}"
+        raise UnknownError(what, number, "mend its file, and ingest it again")
     if not 1 <= number <= record.pages:
-        remedy = f"take 1 to {record.pages}" if record.pages else f"it is {record.state.value}: {record.reason}"
-        raise UnknownError(f"document {record.name!r} has no page {number}", number, remedy)
+        raise UnknownError(f"document {record.name!r} has no page {number}", number, f"take 1 to {record.pages}")
     return snapshot.pages(record.id)[number - 1]
 
 

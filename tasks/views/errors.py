@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel, Field
 
 from storage.errors import ExpectedError
+from storage.text import storable
 from tasks.events import RefusalReason
 
 
@@ -39,4 +40,5 @@ def view_error(error: Exception, *, over_http: bool = False) -> ErrorView:
         what, value, remedy = error.strerror or str(error), str(error.filename or ""), ""
     else:
         what, value, remedy = str(error), "", ""
-    return ErrorView(what=" ".join(what.split()), value=value, remedy=" ".join(remedy.split()))
+    what, remedy = (" ".join(storable(part).split()) for part in (what, remedy))
+    return ErrorView(what=what, value=storable(value), remedy=remedy)

@@ -16,6 +16,8 @@ from storage.text import as_markdown, counted, escape_unprintable, list_names, m
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "html" / "style.css"
+SMALL = 0.001
+"""Numbers below have six decimals, all others three."""
 LINE_BREAK = "\x1f"
 """Stands for a line break inside what is shown: only a template begins a line of its own."""
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
@@ -35,7 +37,7 @@ def language(folder: str, escape: Callable[[str], str], *first: Path) -> Environ
 
     def finalize(value: object) -> object:
         if isinstance(value, float):
-            return f"{value:.3f}".rstrip("0").rstrip(".")
+            return f"{value:.{6 if abs(value) < SMALL else 3}f}".rstrip("0").rstrip(".")
         return value if isinstance(value, Markup | int) else Markup(escape(str(value)))
 
     made = Environment(
@@ -55,11 +57,11 @@ def terminal_text(text: str) -> str:
 
 
 def chat_text(text: str) -> str:
-    """Return words so that Markdown makes no picture, link or element of them.
+    """Return words so that Markdown makes no picture, link or element of them, and no terminal obeys a sign.
 
     Clients show a reply as Markdown: a picture in a quote would be fetched from wherever it says.
     """
-    return LINK.sub(r"\\", TAG.sub("&lt;", text))
+    return LINK.sub(r"\\", TAG.sub("&lt;", terminal_text(text).replace(LINE_BREAK, "\n")))
 
 
 def html_text(text: str) -> str:

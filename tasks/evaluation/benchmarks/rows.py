@@ -156,7 +156,7 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
         for number, cells in enumerate(reader, 1):
             place = f"{file}, line {reader.line_num}"
             if None in cells or None in cells.values():
-                raise BenchmarkError(f"{place} has more or fewer cells than the header", remedy="quote cells that hold a separator")
+                raise BenchmarkError(f"{place} has more or fewer cells than the header", place, "quote cells that hold a separator")
             yield Row(place, number, cells)
     except csv.Error as error:
         what = f"{file}, after line {reader.line_num}: {_reason(error)}"
@@ -180,13 +180,13 @@ def _parse(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{place} is not JSON: {_reason(error)}", remedy="fix it or remove it") from error
+        raise BenchmarkError(f"{place} is not JSON: {_reason(error)}", place, "fix it or remove it") from error
     return parsed
 
 
 def _object_row(place: str, number: int, value: object) -> Row:
     if not isinstance(value, dict):
-        raise BenchmarkError(f"{place} is not a JSON object", remedy='write a question as {"question": ...}')
+        raise BenchmarkError(f"{place} is not a JSON object", place, 'write a question as {"question": ...}')
     return Row(place, number, value)
 
 

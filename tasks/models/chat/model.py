@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from pydantic import BaseModel
 
+from storage.errors import parts_of
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
 from tasks.models.abilities import PROBE_SECONDS, forget_abilities
 from tasks.models.chat.budget import Budget, price
@@ -68,7 +69,8 @@ def open_chat(
     try:
         service = on_the_loop(borrow(endpoint, settings, until, probe_seconds)).result()
     except NoMoreRepliesError as error:
-        raise ChatEndedError(f"no chat server: {endpoint.base_url} did not list its models: {error}") from error
+        what, remedy = parts_of(error)
+        raise ChatEndedError(f"no chat server: {endpoint.base_url} did not list its models: {what}", remedy=remedy) from error
     return ChatModel(service, endpoint, settings, cache, listener, drafts, budget or Budget(settings.budget, settings.prices))
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
+from storage.errors import parts_of
 from tasks.models.abilities import PROBE_SECONDS, Abilities, find_abilities
 from tasks.models.chat.call import Tally
 from tasks.models.chat.errors import (
@@ -177,7 +178,8 @@ class ChatService:
         try:
             return choose_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
-            raise ChatEndedError(str(error), remedy="check FLOWREADER_CHAT_BASE_URL") from error
+            what, remedy = parts_of(error)
+            raise ChatEndedError(what, remedy=remedy or "check FLOWREADER_CHAT_BASE_URL") from error
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:

@@ -46,10 +46,10 @@ def read_checked_weights(folder: Path) -> bytes:
     try:
         weights = path.read_bytes()
     except OSError as error:
-        raise EmbeddingError(f"{path} cannot be read: {error.strerror}", remedy=f"install {PACKAGE} again") from error
+        raise EmbeddingError(f"{path} cannot be read: {error.strerror}", path, f"install {PACKAGE} again") from error
     found = hashlib.sha256(weights).hexdigest()
     if found != WEIGHTS_SHA256:
-        raise EmbeddingError(f"{path} is not the published model (SHA-256 {found[:12]}...)", remedy=f"install {PACKAGE} again")
+        raise EmbeddingError(f"{path} is not the published model (SHA-256 {found[:12]}...)", path, f"install {PACKAGE} again")
     return weights
 
 

@@ -18,12 +18,12 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
-from flows.ask_deployed import answers_of
+from flows.ask_deployed import answer_all
 from flows.cli.main import main
 from flows.cli.mcp_command import answer_here
 from flows.service import mcp_tools
 from flows.service.app import web_app
-from flows.service.mcp_tools import OF_NO_USE, Tools, get_answer
+from flows.service.mcp_tools import OF_USE, Tools, get_answer
 from tasks.asking.request import AskRequest
 from tests.flows.service.worlds import ASKED, client, error, intake, served
 from tests.program import flowreader
@@ -168,7 +168,7 @@ def test_over_http_only_json_is_taken_and_none_without_a_token():
 
 
 def test_an_answer_is_one_json_for_commands_rest_and_prefect_and_for_agents_the_part_that_is_declared(capsys):
-    (asked,) = asyncio.run(answers_of(AskRequest(**ASKED)))
+    (asked,) = asyncio.run(answer_all(AskRequest(**ASKED)))
     rest = client().get(f"/api/v1/corpora/small/answers/{asked['answer_id']}").json()
     assert main(["answers", "show", asked["answer_id"], "--corpus", "small", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == rest == asked | {"cached": rest["cached"], "usage": rest["usage"]}
@@ -176,7 +176,7 @@ def test_an_answer_is_one_json_for_commands_rest_and_prefect_and_for_agents_the_
     assert told.pop("next_cursor") is None
 
     def declared(fields):
-        return {name: value for name, value in fields.items() if name not in OF_NO_USE}
+        return {name: value for name, value in fields.items() if name in OF_USE}
 
     assert told == declared(rest) | {"citations": list(map(declared, rest["citations"]))}
 

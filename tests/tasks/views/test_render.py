@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from flows.display.output import Output
 from storage.text import one_line
-from tasks.views.render import CHAT, LINE_BREAK, MARKDOWN, TEXT
+from tasks.views.render import CHAT, FOLDER, LINE_BREAK, MARKDOWN, TEXT
 from tests.hostile import HOSTILE_WORDS
 
 WORDS = st.one_of(st.sampled_from(HOSTILE_WORDS), st.text(st.characters(exclude_categories=["Cs"])))
@@ -53,6 +53,12 @@ def test_in_markdown_words_are_letters_on_one_line(words):
 def test_in_a_chat_words_make_no_picture_no_link_and_no_element(words):
     assert not {"image", "html_inline", "html_block"} & {token.type for token in tokens(drawn(CHAT, words))}
     assert not re.search(r"\]\(", drawn(CHAT, words))
+
+
+def test_no_template_joins_words_before_its_language_has_escaped_them():
+    """`~` and `|e` of a template with markup in it escape as HTML, whatever the language."""
+    for template in (each for each in FOLDER.rglob("*.j2") if each.parent.name != "html"):
+        assert not re.search(r"~|\|\s*e\b|\|\s*escape\b", template.read_text("utf-8")), template
 
 
 def test_what_a_template_says_itself_is_markup_and_numbers_are_no_words():
