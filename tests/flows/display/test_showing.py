@@ -19,7 +19,7 @@ from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, report
 from tasks.settings.ingest import ReadingSettings
-from tasks.views.errors import ErrorView, view_error
+from tasks.views.errors import ErrorView, RefusedError, view_error
 from tests.program import terminal
 from tests.storage.answer_worlds import answer, citation, view_of
 from tests.storage.answer_worlds import answer as an_answer
@@ -67,6 +67,10 @@ def test_an_error_has_three_parts_and_a_remedy_for_each_way_that_it_comes():
     full = DiskFullError("disk full", "/x", "free some")
     assert isinstance(full, OSError) and is_full_disk(full) and pickle.loads(pickle.dumps(full)).remedy == "free some"
     assert view_error(FileNotFoundError(2, "No such file", "/x/y")) == ErrorView(what="No such file", value="/x/y")
+    refused = pickle.loads(pickle.dumps(RefusedError(503, "no room", 4, "later", headers={"Retry-After": "5"})))
+    assert (refused.status, refused.what, refused.value, refused.headers) == (503, "no room", "4", {"Retry-After": "5"})
+    named = view_error(RequestError("'\\udcff' is no name", "/in/\udcff", "name another"))
+    assert named.model_dump_json() and named.value == "/in/\\udcff"
 
 
 def test_a_quote_as_long_as_a_page_is_cut(capsys):
