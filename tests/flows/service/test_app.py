@@ -16,7 +16,7 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from flows.ask import ask
-from flows.ask_deployed import ask_pages, asked_here, find_still_shown
+from flows.ask_deployed import ask_pages, current_request, find_still_shown
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake, PagesToMake
 from tasks.asking.request import AskRequest
@@ -188,7 +188,7 @@ def notes_of_asking(server, monkeypatch, *, patience, together):
     """Ask so many questions at once; return the notes of each answer."""
 
     async def without_prefect(_request):
-        asked_here.get().answers.set_result([{"notes": []}])
+        current_request.get().answers.set_result([{"notes": []}])
 
     async def world():
         service = Intake(server, uuid4(), together)
