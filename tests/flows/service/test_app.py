@@ -99,7 +99,7 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
         await asyncio.sleep(0)
         await asyncio.wait_for(service.runs.end(), 30)
         for each in staying:
-            with pytest.raises(RefusedError, match="the service ends"):
+            with pytest.raises(RefusedError, match="the service is shutting down"):
                 await each
         with pytest.raises(RefusedError, match="takes no more questions"):
             await service.ask(request)
@@ -114,7 +114,7 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(o
         await asyncio.sleep(0)
         for task in service.runs.tasks:
             task.cancel()
-        with pytest.raises(RefusedError, match="the service ends"):
+        with pytest.raises(RefusedError, match="the service is shutting down"):
             await asyncio.wait_for(asking, 30)
 
     asyncio.run(world())
