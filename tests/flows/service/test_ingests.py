@@ -85,7 +85,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         assert second.state is State.STOPPED and reading.calls[3:] == [("small", ("/c",))]
         await service.end()
         assert third.state is State.STOPPED and not service.workers
-        with pytest.raises(RefusedError, match="it ends"):
+        with pytest.raises(RefusedError, match="it is shutting down"):
             service.begin("small", ["/a"])
 
     asyncio.run(world())
