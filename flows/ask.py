@@ -123,13 +123,13 @@ class Asking:
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
         key = self.key(text)
-        anew = partial(self.anew, text, replace(place, memo=self.kept.memo))
+        anew = partial(self.answer_anew, text, replace(place, memo=self.kept.memo))
         if self.request.fresh:
             await asyncio.to_thread(self.kept.forget, key)
             return await anew()
         return await self.kept.give_or(key, place, anew)
 
-    async def anew(self, text: str, place: Workplace) -> Answer:
+    async def answer_anew(self, text: str, place: Workplace) -> Answer:
         context = self.context = self.context or await self.open_context()
         if context.reader.notes:  # the model may be back by the next question
             self.context = None

@@ -168,12 +168,12 @@ class AwaitedRequest:
             self.fail(asyncio.CancelledError())
 
 
-asked_here: ContextVar[AwaitedRequest] = ContextVar("asked_here")
+current_request: ContextVar[AwaitedRequest] = ContextVar("current_request")
 
 
 async def answer_all(request: AskRequest) -> Answers:
     """Answer the questions from one snapshot, and hand all answers, or the error, to the waiting request."""
-    asked = asked_here.get(None) or AwaitedRequest()
+    asked = current_request.get(None) or AwaitedRequest()
     asked.begun.set_result(None)
     turn.set(asked.wait_for_turn)
     try:

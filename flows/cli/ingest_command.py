@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
-from flows.display.progress import clock, show_ingest
+from flows.display.progress import format_seconds, show_ingest
 from storage.catalog.current import require_own
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
@@ -61,7 +61,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         output.data(dict(corpus) | ({"ended": run.ended} if run.ended else {}))
     else:
         show_corpus(corpus, documents, output)
-        output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
+        output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {format_seconds(time.monotonic() - began)}")
     if run.stopped:
         output.side.print("listed documents are published; the same command goes on with the rest", markup=False)
         return STOPPED
@@ -171,5 +171,5 @@ def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, outp
         rows = [(one.name, one.pages, one.calls, one.input_tokens, one.output_tokens) for one in guess.by_document]
         output.table(columns, rows, right=columns[1:])
     ocr, unchanged = settings.reading.ocr.enabled, len(found.plan.unchanged)
-    output.show("estimate.j2", guess=guess, unchanged=unchanged, time=clock(guess.seconds), ocr=ocr, bounds=bounds)
+    output.show("estimate.j2", guess=guess, unchanged=unchanged, time=format_seconds(guess.seconds), ocr=ocr, bounds=bounds)
     return WELL

@@ -40,7 +40,7 @@ class Following:
         return Text(f"{answered}{self._stage}").append(f"\n{self._draft}" if self._draft else "", "dim")
 
     @contextmanager
-    def aside(self, answer: Answer) -> Iterator[None]:
+    def step_aside(self, answer: Answer) -> Iterator[None]:
         """Take the line away while an answer goes to standard output, or the two would mix."""
         self._line.stop()
         if not answer.answer.startswith(self._draft):
@@ -60,4 +60,4 @@ def follow_questions(output: Output, questions: int) -> Iterator[Callable[[Answe
         return
     following = Following(output, questions)
     with following.show():
-        yield following.aside
+        yield following.step_aside

@@ -39,12 +39,12 @@ def show_result(result: QueriedRows, output: Output) -> None:
         return
     shown = result.rows[:ROWS_SHOWN]
     numbers = [name for place, name in enumerate(result.columns) if any(isinstance(row[place], int | float) for row in shown)]
-    output.table(result.columns, [[in_words(value) for value in row] for row in shown], right=numbers)
+    output.table(result.columns, [[format_cell(value) for value in row] for row in shown], right=numbers)
     if more := len(result.rows) - len(shown):
         output.line(f"and {more:,} more; --json has all")
 
 
-def in_words(value: object) -> str:
+def format_cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

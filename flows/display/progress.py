@@ -90,7 +90,7 @@ class WorkMeter:
 
     def describe(self) -> str:
         left = self.seconds_left()
-        when = f"about {clock(left)} left" if left is not None else "time left unknown"
+        when = f"about {format_seconds(left)} left" if left is not None else "time left unknown"
         return f"{self.describe_counts()}, {when}; {self.what_happens()}"
 
     def describe_counts(self) -> str:
@@ -100,7 +100,7 @@ class WorkMeter:
         return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"
 
 
-def clock(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Return seconds for people: 45 s, 3 min 20 s."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
@@ -140,7 +140,7 @@ def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
                 task,
                 completed=meter.share_done(),
                 counts=meter.describe_counts(),
-                left=f"{clock(left)} left" if left is not None else "",
+                left=f"{format_seconds(left)} left" if left is not None else "",
                 now=meter.what_happens(),
             )
 

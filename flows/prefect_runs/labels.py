@@ -47,12 +47,12 @@ LONGEST_NAME = 120
 
 def name_asking_run() -> str:
     """Return the first question, and how many come after it."""
-    return first_of(flow_run.parameters["request"].questions)
+    return name_first(flow_run.parameters["request"].questions)
 
 
 def name_reading_run() -> str:
     """Return the first folder, and how many come after it."""
-    return first_of(flow_run.parameters["request"].paths)
+    return name_first(flow_run.parameters["request"].paths)
 
 
 def name_measuring_run() -> str:
@@ -64,10 +64,10 @@ def name_measuring_run() -> str:
 def name_maintaining_run() -> str:
     """Return the first corpus to maintain, and how many come after it, or "every corpus"."""
     corpora = flow_run.parameters["request"].corpora
-    return f"maintain {first_of(corpora) if corpora else 'every corpus'}"
+    return f"maintain {name_first(corpora) if corpora else 'every corpus'}"
 
 
-def first_of(things: Sequence[str]) -> str:
+def name_first(things: Sequence[str]) -> str:
     """Return the first, fit to be shown, and how many more there are; "nothing" for none."""
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
     return shorten(clean(things[0]), LONGEST_NAME) + more if things else "nothing"

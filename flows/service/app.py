@@ -86,15 +86,15 @@ async def reply_to_error(request: Request, error: Exception) -> Response:
     """Return the reply to an error: a page for people, else JSON, in OpenAI's shape for its clients; raise an unexpected error."""
     path = request.scope["path"]
     is_question = path in QUESTIONS and not isinstance(error, HTTPException | RequestValidationError)
-    refusal = (refusal_of_question if is_question else refusal_of)(in_our_words(request, error))
+    refusal = (refusal_of_question if is_question else refusal_of)(translate_error(request, error))
     if path.startswith(f"{openai_protocol.PREFIX}/"):
-        return JSONResponse({"error": openai_protocol.in_openai_words(refusal.error)}, refusal.status, refusal.headers)
+        return JSONResponse({"error": openai_protocol.make_openai_error(refusal.error)}, refusal.status, refusal.headers)
     if html.is_for_people(request) and not path.startswith(f"{PREFIX}/"):
         return html.html("error.html", refusal.status, refusal.headers, framed=True, corpus="", error=refusal.error)
     return JSONResponse({"error": refusal.error.model_dump()}, refusal.status, refusal.headers)
 
 
-def in_our_words(request: Request, error: Exception) -> Exception:
+def translate_error(request: Request, error: Exception) -> Exception:
     """Return FastAPI's error of a wrong form or route as one of ours, any other as it is."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]

@@ -120,7 +120,7 @@ class Ingests:
             for path in mine:
                 self.claimed.remove(path)
 
-    def of(self, corpus: str) -> list[Ingest]:
+    def list_of(self, corpus: str) -> list[Ingest]:
         """Return the ingests of the corpus, the newest first."""
         return [each for each in reversed(self.kept.values()) if each.corpus == corpus]
 

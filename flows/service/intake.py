@@ -22,12 +22,12 @@ from flows.ask_deployed import (
     ask_deployed,
     ask_over_http,
     ask_pages,
-    asked_here,
+    current_request,
     find_still_shown,
     with_own_files,
 )
-from flows.prefect_runs.labels import first_of
-from flows.service.runs_here import RunsHere, in_short, state_after
+from flows.prefect_runs.labels import name_first
+from flows.service.runs_here import RunsHere, shorten_error, state_after
 from flows.service.search import Found, search
 from storage.text import without_sign_in
 from tasks.asking.request import AskRequest, require_no_files
@@ -62,7 +62,7 @@ class PagesToMake(NamedTuple):
     run_id: UUID | None
 
 
-def trying_once() -> Context:
+def make_impatient_context() -> Context:
     """Return a context in which Prefect's client does not try for a minute to reach a server that is gone."""
     with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
         return copy_context()
@@ -81,7 +81,7 @@ class Intake:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
     searching: set["asyncio.Future[Found]"] = field(default_factory=set)
     searches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SEARCHES))
-    trying_once: Context = field(default_factory=trying_once)
+    impatient: Context = field(default_factory=make_impatient_context)
     last_begun: float = 0.0
 
     async def ask(self, request: AskRequest) -> Answers:
@@ -148,7 +148,7 @@ class Intake:
 
     def _queue_pages(self, asked: AwaitedRequest) -> None:
         if asked.given:
-            name = first_of([answer.question for answer in asked.given])
+            name = name_first([answer.question for answer in asked.given])
             ids = [answer.answer_id for answer in asked.given]
             self.unmade.append(PagesToMake(asked.given[0].corpus, name, ids, asked.run_id))
             self.answered.set()
@@ -159,7 +159,7 @@ class Intake:
             if why := await self._why_unseen(request, asked):
                 asked.note = UNSEEN.format(server=without_sign_in(str(self.runs.prefect.api_url)), why=why)
                 say(asked.note)
-                asked_here.set(asked)
+                current_request.set(asked)
                 await answer_all(request)
         except BaseException as error:
             asked.fail(error)
@@ -179,7 +179,7 @@ class Intake:
             self.last_begun = time.monotonic()
             return ""
         in_a_run.cancel()
-        return why_not(in_a_run)
+        return explain_late_run(in_a_run)
 
     async def _answer_in_a_run(self, request: AskRequest, asked: AwaitedRequest) -> None:
         run = await self._create_patiently(request, asked)
@@ -202,10 +202,10 @@ class Intake:
                 deployment_id=self.deployment,
                 # Settings are in lineage.
                 parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
-                name=first_of(request.questions),
+                name=name_first(request.questions),
                 tags=[request.corpus, request.reader],
             ),
-            context=self.trying_once.copy(),
+            context=self.impatient.copy(),
         )
         try:
             return await asyncio.shield(creating)
@@ -225,7 +225,7 @@ class Intake:
         try:
             await self.runs.prefect.update_flow_run_labels(run.id, self.runs.labels)
         except Exception as error:
-            self.runs.settle(run.id, Crashed(message=f"the query service could not begin this run: {in_short(error)}"))
+            self.runs.settle(run.id, Crashed(message=f"the query service could not begin this run: {shorten_error(error)}"))
             del self.waiting[asked.id]
             return
         try:
@@ -277,7 +277,7 @@ def full_error(room: int) -> RefusedError:
     return RefusedError(503, what, str(room), remedy, why=RefusalReason.FULL, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
-def why_not(in_a_run: "asyncio.Task[None]") -> str:
+def explain_late_run(in_a_run: "asyncio.Task[None]") -> str:
     """Return why the run did not begin; raise CancelledError where it was cancelled."""
     if not in_a_run.done():
         return LATE

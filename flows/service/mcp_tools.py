@@ -232,10 +232,10 @@ def make_part(
     The items themselves may begin at the cursor `base`, and continue at `more`.
     """
     # The cursor comes first: a program that cuts a reply cuts its end.
-    value = {**cut(head), "next_cursor": more, name: (shown := list[Mapping[str, Any]]())}
-    left = MOST_BYTES - size(value) - len(str(len(items) + base))
-    for item in map(cut, items[cursor:]):
-        left -= size(item)
+    value = {**cut_values(head), "next_cursor": more, name: (shown := list[Mapping[str, Any]]())}
+    left = MOST_BYTES - count_bytes(value) - len(str(len(items) + base))
+    for item in map(cut_values, items[cursor:]):
+        left -= count_bytes(item)
         if shown and left < 0:
             break
         shown.append(item)
@@ -243,11 +243,11 @@ def make_part(
     return make_reply(value | ({"next_cursor": base + end} if end < len(items) else {}), *pictures)
 
 
-def cut(item: Mapping[str, Any]) -> dict[str, Any]:
+def cut_values(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: shorten(value, LONGEST_VALUE) if isinstance(value, str) else value for name, value in item.items()}
 
 
-def size(item: Mapping[str, Any]) -> int:
+def count_bytes(item: Mapping[str, Any]) -> int:
     return len(json.dumps(item, ensure_ascii=False, separators=COMPACT).encode()) + len(",")
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
-from flows.ask_deployed import Answers, AwaitedRequest, asked_here
+from flows.ask_deployed import Answers, AwaitedRequest, current_request
 from tasks.events import DraftGrown, Event, Followed, StageReached, subscribe
 
 FIRST_SECONDS = 0.4
@@ -27,7 +27,7 @@ class LatestEvents:
 
     def _hear(self, event: Event) -> None:
         # Each question has its own context, and its threads inherit it.
-        if isinstance(event, StageReached | DraftGrown) and asked_here.get(None) is self.asked:
+        if isinstance(event, StageReached | DraftGrown) and current_request.get(None) is self.asked:
             self._loop.call_soon_threadsafe(self._take, event)
 
     def _take(self, event: Followed) -> None:

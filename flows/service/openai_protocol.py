@@ -151,7 +151,7 @@ async def chat(request: Request) -> Response:
 
 async def wait_for_reply(asked: AwaitedRequest, corpus: str, began: int, here: str) -> "CompletionReply":
     await asked.wait_for_answers()
-    return completion_of(asked.given[0], corpus, began, here)
+    return make_reply(asked.given[0], corpus, began, here)
 
 
 async def stream_reply(news: LatestEvents, corpus: str, began: int, here: str, usage: bool) -> AsyncIterator[str]:
@@ -162,13 +162,13 @@ async def stream_reply(news: LatestEvents, corpus: str, began: int, here: str, u
     try:
         reply = await wait_for_reply(news.asked, corpus, began, here)
     except (ExpectedError, OSError) as error:
-        yield _event({"error": in_openai_words(refusal_of_question(error).error)})
+        yield _event({"error": make_openai_error(refusal_of_question(error).error)})
         return
     async for chunk in reply.chunks(usage=usage):
         yield chunk
 
 
-def completion_of(answer: AnswerView, corpus: str, began: int, here: str) -> "CompletionReply":
+def make_reply(answer: AnswerView, corpus: str, began: int, here: str) -> "CompletionReply":
     """Return the answer or the evidence, and below it its sources, each with the address of its page.
 
     The text has the addresses, too, for clients that show no annotations.
@@ -236,7 +236,7 @@ def reply_to_front_end(text: str) -> str | None:
     return json.dumps({wanted: replies[wanted]})
 
 
-def in_openai_words(error: ErrorView) -> dict[str, Any]:
+def make_openai_error(error: ErrorView) -> dict[str, Any]:
     """Return an error in OpenAI's shape, with ours in it."""
     message = "; ".join(filter(None, (error.what, error.remedy)))
     return {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error.model_dump()}

@@ -25,23 +25,23 @@ def roots_of(documents: Iterable[DocumentRecord]) -> list[str]:
 
 def from_root(value: T, roots: Iterable[str] = ()) -> T:
     """Return the view, or value of JSON, with paths that begin at these roots or the home; an upload's is its name."""
-    uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _both(uploads_folder())]
-    named = map(os.path.split, [*_both(home()), *roots])
+    uploads = [rf"{re.escape(folder)}/[^/]+/\w+/" for folder in _name_both_ways(uploads_folder())]
+    named = map(os.path.split, [*_name_both_ways(home()), *roots])
     others = [re.escape(parent.rstrip("/")) + rf"/(?={re.escape(name)}(?![\w.-]))" for parent, name in named if name]
-    shown: T = _cut(value, re.compile(rf"(?<![\w/.])(?:{'|'.join([*uploads, *others])})"))
+    shown: T = _cut_paths(value, re.compile(rf"(?<![\w/.])(?:{'|'.join([*uploads, *others])})"))
     return shown
 
 
-def _both(folder: Path) -> list[str]:
+def _name_both_ways(folder: Path) -> list[str]:
     """Return a folder's path as named, and with links resolved, as the catalog has it."""
     return [os.fspath(folder), os.path.realpath(folder)]
 
 
-def _cut(value: Any, above: re.Pattern[str]) -> Any:  # noqa: ANN401 - of JSON
+def _cut_paths(value: Any, above: re.Pattern[str]) -> Any:  # noqa: ANN401 - of JSON
     if isinstance(value, BaseModel):
-        return type(value).model_validate(_cut(value.model_dump(), above))
+        return type(value).model_validate(_cut_paths(value.model_dump(), above))
     if isinstance(value, str):
         return above.sub("", value)
     if isinstance(value, dict):
-        return {name: _cut(one, above) for name, one in value.items()}
-    return [_cut(one, above) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _cut_paths(one, above) for name, one in value.items()}
+    return [_cut_paths(one, above) for one in value] if isinstance(value, list | tuple) else value

@@ -44,7 +44,7 @@ class TokenCheck:
     def require(self, request: Request) -> None:
         """Raise RefusedError for a wrong token or none, or too many from one address; the right one always passes."""
         given = request.headers.get("Authorization", "")
-        if hmac.compare_digest(token_in(given).encode(), self.token.encode()):
+        if hmac.compare_digest(read_token(given).encode(), self.token.encode()):
             return
         self._count()
         if given and self.count_guess(request.client.host if request.client else "") > FREE_GUESSES:
@@ -79,7 +79,7 @@ class TokenCheck:
             emit(QuestionRefused(RefusalReason.TOKEN, requests))
 
 
-def token_in(authorization: str) -> str:
+def read_token(authorization: str) -> str:
     """Return the token that a program brings, or the password that a browser does; "" for none."""
     scheme, _, given = authorization.partition(" ")
     match scheme.lower():

@@ -229,14 +229,14 @@ async def keep_running(name: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except Exception as error:
-            words = in_words(error)
+            words = describe_error(error)
             if words != said or time.monotonic() - began > NEWS_SECONDS:
                 say(f"{name} stopped: {words}; it tries again until it can go on")
             said = words
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-def in_words(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return what went wrong, from a group of errors the first single one."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

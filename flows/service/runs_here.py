@@ -23,7 +23,7 @@ from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelled, Completed, Crashed
 
-from flows.ask_deployed import STOPPED, AwaitedRequest, ask_deployed, ask_pages, asked_here
+from flows.ask_deployed import STOPPED, AwaitedRequest, ask_deployed, ask_pages, current_request
 from storage.text import without_sign_in
 
 LOOK_SECONDS = 1.0
@@ -101,7 +101,7 @@ class RunsHere:
         Raise what Prefect raises where its server is gone: the question that is `asked` may have been answered nevertheless.
         """
         if asked:
-            asked_here.set(asked)
+            current_request.set(asked)
         # For a run of a deployment Prefect waits, in this event loop and without end, for a thread that subscribes to suspensions.
         run = run.model_copy(update={"deployment_id": None})
         work = asyncio.ensure_future(run_flow_async(flow, flow_run=run, parameters=dict(parameters), return_type="state"))
@@ -169,8 +169,8 @@ def state_after(error: BaseException | None, asked: AwaitedRequest | None) -> St
         return Cancelled(message=STOPPED)
     if asked and asked.answers.done() and not asked.answers.exception():
         return Completed()
-    return Crashed(message=in_short(error))
+    return Crashed(message=shorten_error(error))
 
 
-def in_short(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
     return without_sign_in(f"{type(error).__name__}: {error}")

@@ -45,7 +45,7 @@ async def keep_upload(
     `limits.file_megabytes` or `limits.uploads_megabytes`, DiskFullError, NotWritableError, and what the stream raises: then
     nothing of it is left.
     """
-    location, kept_as, limits = corpus_location(corpus), plain_name(name), load_settings(settings_file()).limits
+    location, kept_as, limits = corpus_location(corpus), check_name(name), load_settings(settings_file()).limits
     folder, most = uploads_folder() / location.name, limits.file_megabytes << 20
     size = int(announced) if announced.isdecimal() else 0
     require_small(size, most, kept_as)
@@ -106,7 +106,7 @@ def require_small(size: int, most: int, name: str) -> None:
         raise RefusedError(413, what, name, "upload it in parts; larger files are not read")
 
 
-def plain_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Return the name as the catalog shows it; raise RequestError where it is none of a file in a folder."""
     shown = printable_path(name)
     misleads = any(category(sign) in ("Cc", "Zl", "Zp") or bidirectional(sign) in TURNS for sign in name)

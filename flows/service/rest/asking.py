@@ -59,7 +59,7 @@ async def passages(
 @router.post("/ask", responses={200: {"model": AnswersGiven}}, openapi_extra=FORM)
 async def ask(request: Request) -> Response:
     """Answer questions from a corpus, each with numbered citations; without a chat model the evidence is quoted."""
-    answering = request.app.state.intake.ask(request_in(await read_body(request)))
+    answering = request.app.state.intake.ask(parse_request(await read_body(request)))
     return JSONResponse({"answers": await run_while_connected(request, answering)})
 
 
@@ -103,7 +103,7 @@ def metrics(request: Request) -> Response:
     return Response(request.app.state.metrics(), media_type="text/plain; version=0.0.4")
 
 
-def request_in(body: bytes) -> AskRequest:
+def parse_request(body: bytes) -> AskRequest:
     """Return the AskRequest; raise RequestError, naming the field, where the body is none, or for too many questions."""
     asked = parse_form(AskRequest, body)
     if (many := len(asked.questions)) > MOST_QUESTIONS:
@@ -113,7 +113,7 @@ def request_in(body: bytes) -> AskRequest:
 
 async def follow_question(request: Request, response: Response) -> LatestEvents:
     """Take a question in and follow it; refusals come before the stream begins. The header has the address that stops it."""
-    asked, intake = request_in(await read_body(request)), request.app.state.intake
+    asked, intake = parse_request(await read_body(request)), request.app.state.intake
     if len(asked.questions) != 1:
         raise RequestError("a stream is about one question", str(len(asked.questions)), "send one, or many to /api/v1/ask")
     news = LatestEvents(intake.take_in(asked))

@@ -52,7 +52,7 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
 @router.get("/corpora/{corpus}/ingests")
 async def ingests(request: Request, corpus: Corpus) -> IngestsView:
     """List what this service was given to read into the corpus since it began, the newest first."""
-    found = request.app.state.ingests.of(corpus_location(corpus).name)
+    found = request.app.state.ingests.list_of(corpus_location(corpus).name)
     return IngestsView(ingests=await asyncio.to_thread(lambda: [each.look() for each in found]))
 
 

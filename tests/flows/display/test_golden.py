@@ -17,7 +17,7 @@ from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.frames import Corpus
 from flows.prefect_runs import pages as answer_pages
-from flows.service.openai_protocol import completion_of
+from flows.service.openai_protocol import make_reply
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from tasks.views.corpora import view_corpus
@@ -67,7 +67,7 @@ ANSWER = {
     "page": lambda name: html(door().get(f"/answers/{name}")),
     "rest": lambda name: unless_same(pretty(door().get(f"{API}/answers/{name}").text), told("answers", "show", name)),
     "mcp": lambda name: tool("get_answer", answer_id=name, corpus="default"),
-    "openai": lambda name: pretty(completion_of(kept(name), "default", 0, "http://here").whole()),
+    "openai": lambda name: pretty(make_reply(kept(name), "default", 0, "http://here").whole()),
     "lineage_terminal": lambda name: command("lineage", name),
     "lineage_json": lambda name: told("lineage", name),
     "lineage_page": lambda name: html(door().get(f"/answers/{name}/lineage")),

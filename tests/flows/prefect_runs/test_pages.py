@@ -14,7 +14,7 @@ from prefect.states import Crashed
 
 from flows.prefect_runs import labels as run_labels
 from flows.prefect_runs import pages as prefect_pages
-from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, first_of, log_failures
+from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, log_failures, name_first
 from flows.prefect_runs.pages import PROGRESS, WORDS_SHOWN, answer_key, answer_page, corpus_key, service_address
 from storage.records.answers import AnswerStatus
 from tasks.finding.plan import DocumentWork
@@ -162,10 +162,10 @@ def test_who_was_not_deployed_or_began_again_already_ends(run, monkeypatch):
 
 
 def test_a_name_is_one_short_line():
-    assert first_of(("What is\nthis?",)) == "What is this?"
-    assert first_of(("a", "b", "c")) == "a and 2 more"
-    assert len(first_of(("x" * 500,))) == LONGEST_NAME
-    assert first_of(()) == "nothing"
+    assert name_first(("What is\nthis?",)) == "What is this?"
+    assert name_first(("a", "b", "c")) == "a and 2 more"
+    assert len(name_first(("x" * 500,))) == LONGEST_NAME
+    assert name_first(()) == "nothing"
 
 
 def test_each_flow_names_its_run_and_tags_it(deployed):

@@ -16,7 +16,7 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from flows.ask import ask
-from flows.ask_deployed import ask_pages, asked_here, find_still_shown
+from flows.ask_deployed import ask_pages, current_request, find_still_shown
 from flows.service.app import web_app
 from flows.service.intake import AT_A_TIME, Intake, PagesToMake
 from tasks.asking.request import AskRequest
@@ -99,7 +99,7 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
         await asyncio.sleep(0)
         await asyncio.wait_for(service.runs.end(), 30)
         for each in staying:
-            with pytest.raises(RefusedError, match="the service ends"):
+            with pytest.raises(RefusedError, match="the service is shutting down"):
                 await each
         with pytest.raises(RefusedError, match="takes no more questions"):
             await service.ask(request)
@@ -114,7 +114,7 @@ def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(o
         await asyncio.sleep(0)
         for task in service.runs.tasks:
             task.cancel()
-        with pytest.raises(RefusedError, match="the service ends"):
+        with pytest.raises(RefusedError, match="the service is shutting down"):
             await asyncio.wait_for(asking, 30)
 
     asyncio.run(world())
@@ -188,7 +188,7 @@ def notes_of_asking(server, monkeypatch, *, patience, together):
     """Ask so many questions at once; return the notes of each answer."""
 
     async def without_prefect(_request):
-        asked_here.get().answers.set_result([{"notes": []}])
+        current_request.get().answers.set_result([{"notes": []}])
 
     async def world():
         service = Intake(server, uuid4(), together)

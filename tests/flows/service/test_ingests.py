@@ -66,7 +66,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         far = service.begin("far", ["/a"])
         await reading.begun(2)
         second, third = service.begin("small", ["/b", "/c"]), service.begin("small", ["/c"])
-        assert service.of("small") == [third, second, first] and service.find("small", first.id) is first
+        assert service.list_of("small") == [third, second, first] and service.find("small", first.id) is first
         with pytest.raises(RefusedError, match="the last 100"):
             service.find("small", far.id)
         gone = service.begin("small", ["/gone"])
@@ -85,7 +85,7 @@ def test_one_is_at_work_for_each_corpus_and_what_comes_meanwhile_is_taken_togeth
         assert second.state is State.STOPPED and reading.calls[3:] == [("small", ("/c",))]
         await service.end()
         assert third.state is State.STOPPED and not service.workers
-        with pytest.raises(RefusedError, match="it ends"):
+        with pytest.raises(RefusedError, match="it is shutting down"):
             service.begin("small", ["/a"])
 
     asyncio.run(world())
@@ -238,7 +238,7 @@ def test_a_hundred_are_remembered_and_no_more_may_wait(home, monkeypatch):
         reading.going_on[0].set()
         await asyncio.gather(*service.workers.values())
         last = service.begin("small", ["/a"])
-        assert len(service.kept) == ingests.KEPT and service.of("small")[0] is last
+        assert len(service.kept) == ingests.KEPT and service.list_of("small")[0] is last
         await service.end()
 
     asyncio.run(world())

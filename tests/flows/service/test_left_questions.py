@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from flows import ask_deployed
-from flows.ask_deployed import AwaitedRequest, answer_all, asked_here
+from flows.ask_deployed import AwaitedRequest, answer_all, current_request
 from flows.service import resident
 from flows.service.resident import PromptHead
 from tasks.asking.request import AskRequest
@@ -81,7 +81,7 @@ def test_it_waits_for_all_that_somebody_waits_for_and_has_no_seat_meanwhile():
         others += [left, wanted]
         with left.count_waiter():
             assert not left.is_left
-        asked_here.set(left)
+        current_request.set(left)
         async with wanted.seat():
             with wanted.count_waiter():
                 answering = asyncio.ensure_future(answer_all(REQUEST))

@@ -8,7 +8,7 @@ from contextvars import copy_context
 import httpx
 import pytest
 
-from flows.ask_deployed import AwaitedRequest, asked_here
+from flows.ask_deployed import AwaitedRequest, current_request
 from flows.service import news
 from flows.service.news import LatestEvents
 from tasks.events import DraftGrown, StageReached, emit
@@ -105,7 +105,7 @@ def test_a_question_is_stopped_by_what_its_reply_names(monkeypatch):
 
 def test_who_reads_slowly_gets_the_newest_and_only_of_his_own_question():
     def tell(asked, event):
-        asked_here.set(asked)
+        current_request.set(asked)
         emit(event)
 
     async def world():
