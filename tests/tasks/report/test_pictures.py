@@ -213,7 +213,7 @@ def test_a_file_that_grows_while_it_is_copied_does_not_fill_the_disk(temporary, 
         return copy(copies, stream, target)
 
     copy, sizes = SourceCopies._copy_bytes, []
-    monkeypatch.setattr(SourceCopies, "_copied", copied)
+    monkeypatch.setattr(SourceCopies, "_copy_bytes", copied)
     monkeypatch.setattr(Path, "unlink", lambda path: sizes.append(path.stat().st_size))
     with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):
         copies.of(a_document(plain))

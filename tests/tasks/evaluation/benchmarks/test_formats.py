@@ -196,7 +196,7 @@ def test_a_missing_column_is_named_and_does_not_hide_the_benchmark(kind, cells, 
         (
             "folder",
             {**without(OWN, "document"), "documents": ["a.pdf", "b.pdf"], "evidence_pages": [1]},
-            "column 'evidence_pages' .*whose pages",
+            "column 'evidence_pages' .*which document the pages",
         ),
         ("visdombench-paper-tab", {**SPIQA, "answer": "[{'answer': 'a'"}, "column 'answer' holds .* not a list of"),
         ("visdombench-paper-tab", {**SPIQA, "answer": "[{'type': 'a'}]"}, "column 'answer' holds .* not a list of"),

@@ -97,13 +97,13 @@ def test_pages_are_read_from_lists_and_from_their_text_each_once(cell):
 
 @pytest.mark.parametrize("cell", ["['four']", "page 4", [4.5], [True], [None], [[4]], ["1" * 400], "[1e999]"])
 def test_a_page_that_is_no_number_is_an_error(cell):
-    with pytest.raises(BenchmarkError, match=r"q\.csv, line 7: column 'a' holds the page .* no number"):
+    with pytest.raises(BenchmarkError, match=r"q\.csv, line 7: column 'a' holds the page .* not a number"):
         row(a=cell).pages("a", first=1)
 
 
 @pytest.mark.parametrize("cell", ["[4, 2", "['it's']", "[open('x')]", "[" * 500])
 def test_the_text_of_no_list_is_an_error_and_is_never_run(cell):
-    with pytest.raises(BenchmarkError, match=r"line 7: column 'a' holds .* no list"):
+    with pytest.raises(BenchmarkError, match=r"line 7: column 'a' holds .* not a list"):
         row(a=cell).pages("a", first=1)
 
 
@@ -111,7 +111,7 @@ def test_names_keep_slashes_spaces_and_quotes():
     assert row(a="""['x/y z.pdf', "Men's.pdf", 'x/y z.pdf']""").names("a") == ("x/y z.pdf", "Men's.pdf")
     assert row(a="Table").names("a") == ("Table",) and row(a=["Table"]).names("a") == ("Table",)
     for cell in ([3], [""], "[None]"):
-        with pytest.raises(BenchmarkError, match=r"column 'a' holds .* no name"):
+        with pytest.raises(BenchmarkError, match=r"column 'a' holds .* not a name"):
             row(a=cell).names("a")
 
 
