@@ -25,7 +25,7 @@ from storage.text import storable
 SCHEMA_VERSION = 1
 
 WAIT_SECONDS = 10.0
-"""Another FlowReader that has the file open is waited for so long; the largest evaluation takes a second."""
+"""The wait for another FlowReader that has the file open; the largest evaluation takes a second."""
 
 SHORTEST_PREFIX = 6
 

@@ -188,7 +188,7 @@ class ObjectPrefix:
     def read(self, name: str) -> tuple[bytes | None, str]:
         """Return the object and the tag that changes with it, None where there is none."""
         with quiet_where(ABSENT), explain_failure("read", self.uri(name)):
-            got = self._s3.get_object(**self._named(name), ChecksumMode="ENABLED")
+            got = self._s3.get_object(**self._arguments(name), ChecksumMode="ENABLED")
             return got["Body"].read(), str(got["ETag"])
         return None, ""
 
@@ -199,7 +199,7 @@ class ObjectPrefix:
         """
         condition = {"IfMatch": over} if over else {"IfNoneMatch": "*"}
         with quiet_where(ABSENT | REFUSED), explain_failure("put", self.uri(name)):
-            self._s3.put_object(**self._named(name), Body=data, **condition)
+            self._s3.put_object(**self._arguments(name), Body=data, **condition)
             return True
         return False
 
@@ -214,7 +214,7 @@ class ObjectPrefix:
         with path.open("rb") as stream, explain_failure("put", self.uri(name)):
             from boto3.s3.transfer import TransferConfig
 
-            self._s3.upload_fileobj(stream, **self._named(name), Callback=moved, Config=TransferConfig(use_threads=False))
+            self._s3.upload_fileobj(stream, **self._arguments(name), Callback=moved, Config=TransferConfig(use_threads=False))
 
     def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> None:
         """Make the file what the object holds, in one step that survives a power cut; StoreError where that has another hash."""
@@ -239,5 +239,5 @@ class ObjectPrefix:
             for refused in reply.get("Errors", ())[:1]:
                 raise failure(doing, at, str(refused["Code"]), str(refused.get("Message", "refused")))
 
-    def _named(self, name: str) -> dict[str, str]:
+    def _arguments(self, name: str) -> dict[str, str]:
         return {"Bucket": self.address.bucket, "Key": self.address.below(name).key}

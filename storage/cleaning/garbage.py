@@ -20,10 +20,10 @@ from storage.runs.answers import answer_ids
 from storage.runs.replies import CallCache, questions_owner
 
 KEEP_SECONDS = 3600.0
-"""What was replaced stays so long for its readers: longer than any question may last."""
+"""Replaced files stay this long for their readers: longer than any question may last."""
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
-"""What nothing names any more stays so long, for it cost money, or may be wanted again: replies of models about documents
+"""Files that nothing names stay this long, for they cost money, or may be wanted again: replies of models about documents
 that no corpus has (an ingest that ran out of budget may go on days later), what deployed runs left, killed runs. What is removed
 on purpose takes all of it along at once."""
 

@@ -21,7 +21,7 @@ from storage.object_address import is_address
 from storage.text import storable
 
 WAIT_SECONDS = 600.0
-"""`--now` waits so long for the readers of older snapshots: no question lasts longer."""
+"""`--now` waits this long for the readers of older snapshots: no question lasts longer."""
 LOCK_SECONDS = 5.0
 """For a corpus that is being written."""
 ASKED_AGAIN_SECONDS = 30 * 86_400
@@ -48,7 +48,7 @@ def clean_up(corpus: CorpusWriter, *, now: bool = False, wait_seconds: float = 0
     """Delete what was replaced longer ago than any question lasts, and what nothing names any more.
 
     `now`, and when a removal is that old, the corpus is rewritten so that no file holds a word of what was removed, once its
-    readers have let go. Answers are looked at twice then: at once, and when the last reader, who may just have answered, is gone.
+    readers have let go. Answers are then searched twice: at once, and when the last reader is gone, which may just have answered.
     """
     location, purging = corpus.location, now or purge_is_due(corpus.location)
     keep_seconds = 0.0 if purging else KEEP_SECONDS

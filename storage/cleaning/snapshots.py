@@ -26,7 +26,7 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
 
     Return the snapshots that stay besides the published one, because they are young or a reader pins them.
     """
-    deadline, due = time.monotonic() + wait_seconds, replaced_before(location, time.time() - keep_seconds)
+    deadline, due = time.monotonic() + wait_seconds, list_replaced_before(location, time.time() - keep_seconds)
     while (due := [number for number in due if not drop_snapshot(location, number)]) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     ages = clean_ages(location, graph)
@@ -45,7 +45,7 @@ def without_readers(location: CorpusLocation, *, wait_seconds: float) -> Iterato
         yield
 
 
-def replaced_before(location: CorpusLocation, moment: float) -> list[int]:
+def list_replaced_before(location: CorpusLocation, moment: float) -> list[int]:
     """Return the snapshots that were replaced before this moment (seconds since 1970)."""
     numbers = snapshot_numbers(location)
     return [

@@ -254,7 +254,7 @@ class Snapshot:
         found = every(one_of(Column.DOCUMENT, [document_id]), one_of(Column.PAGE, [page]))
         return nodes_of(self.graph_store.read(TableName.NODES, found))
 
-    def nodes_found(self, ids: Sequence[str]) -> list[Node]:
+    def find_nodes(self, ids: Sequence[str]) -> list[Node]:
         """Return those of the nodes that are in the snapshot, in the order asked."""
         places = self.view.adjacency.find(ids).tolist()
         return self.view.nodes_by_id([name for name, place in zip(ids, places, strict=True) if place >= 0])

@@ -22,7 +22,7 @@ from storage.records.documents import DocumentGraph, DocumentRecord, DocumentSta
 from storage.system import check_writable, explain_full_disk, require_room
 
 ROOM_FACTOR = 2
-"""LanceDB writes data, indexes and a deletion file; so much room a batch needs at most, in multiples of its size in memory."""
+"""LanceDB writes data, indexes and a deletion file; the most room that a batch needs, in multiples of its size in memory."""
 
 
 @dataclass(slots=True)

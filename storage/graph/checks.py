@@ -9,7 +9,7 @@ from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, Edge, EmbedderIdentity, Vectors
 
 LENGTH_TOLERANCE = 1e-3
-"""A unit vector may be so far from length 1: float32 after a bf16 model."""
+"""The most that a unit vector may differ from length 1: float32 after a bf16 model."""
 
 
 class GraphError(ExpectedError, ValueError):

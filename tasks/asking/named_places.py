@@ -13,7 +13,7 @@ from storage.graph.search import find_places, nodes_in_scope
 from storage.records.answers import NamedDocument
 from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
 from tasks.algorithms.questions import resolved, statements
-from tasks.algorithms.questions.kinds import asked_elements, surveys
+from tasks.algorithms.questions.kinds import find_asked_elements, surveys
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
 from tasks.algorithms.questions.sections import named_titles
 from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
@@ -44,7 +44,7 @@ def find_named(
 ) -> NamedRelevance:
     settings, lists = context.settings.named, surveys(question.text)
     strengths, as_nodes, unknown = _named_outright(question, graph, context)
-    kinds = [NODE_KINDS.index(kind) for kind in sorted(asked_elements(question.text))]
+    kinds = [NODE_KINDS.index(kind) for kind in sorted(find_asked_elements(question.text))]
     elements, held = np.isin(graph.kinds, kinds) & (as_nodes > 0), _kinds_on_pages(kinds, graph, pages)
     if elements.any() and _asks_for_elements_there(question):
         # "The tables in chapter 2" are those in it, not those of other chapters; the rest of the chapter comes after them.
@@ -83,7 +83,7 @@ def find_named_nodes(question: Question, best: IntArray, context: AskContext) ->
     its scope names, where they are few, else of those in which something was found, the best first, at most NAMED_DOCUMENTS. Of
     what they hold there the first `by_name` nodes are taken, elements of the kinds asked for before all else.
     """
-    settings, kinds = context.settings, asked_elements(question.text)
+    settings, kinds = context.settings, find_asked_elements(question.text)
     lists = bool(kinds) and surveys(question.text)
     if not settings.named.place or not (question.places or lists):
         return np.zeros(0, dtype=np.int64)

@@ -123,7 +123,7 @@ def places_of(
             readers += [(name, page.number, page.parser.value, page.note) for page in graph.pages]
     if unkept:
         readers += sources.snapshot.page_readers(unkept)
-        found = sources.snapshot.nodes_found([name for name in node_ids if name not in nodes])
+        found = sources.snapshot.find_nodes([name for name in node_ids if name not in nodes])
         nodes |= {node.id: _place(node) for node in found}
     return nodes, readers
 

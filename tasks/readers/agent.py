@@ -12,7 +12,7 @@ from storage.records.documents import EdgeKind
 from storage.text import counted
 from tasks.algorithms.graphs.communities import context_of
 from tasks.algorithms.graphs.graph_query import Condition, GraphIndex, GraphQuery, QueryError, run_query
-from tasks.algorithms.questions.kinds import asked_elements, collects, counted_noun
+from tasks.algorithms.questions.kinds import collects, find_asked_elements, find_counted_noun
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.graph_indexes import communities_in, index_of, is_layout, ordinals_in
@@ -90,10 +90,10 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
     """Yield a query for each kind of element that is counted or listed; where something else is, one for each place of its name."""
     if not collects(question):
         return
-    noun = counted_noun(question)
-    for kind in sorted(asked_elements(question)):
+    noun = find_counted_noun(question)
+    for kind in sorted(find_asked_elements(question)):
         of_kind = Condition("kind", "is", kind)
-        if not noun or asked_elements(noun):
+        if not noun or find_asked_elements(noun):
             yield GraphQuery((of_kind,), best_first=True)
         else:
             yield from (GraphQuery((of_kind, Condition(field, "has", noun)), best_first=True) for field in NARROWED_BY)

@@ -93,7 +93,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     documents = {record.id: record for record in snapshot.documents()}
     wanted = [citation.node_id for citation in answer.citations]
     wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
-    nodes = {node.id: node for node in snapshot.nodes_found(sorted(set(wanted)))}
+    nodes = {node.id: node for node in snapshot.find_nodes(sorted(set(wanted)))}
     pages = read_pages(snapshot, _places(answer, nodes.values()))
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         pictures = Pictures(artifacts, copies, PAGES_DRAWN, PICTURE_CHARACTERS)

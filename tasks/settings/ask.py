@@ -142,7 +142,7 @@ class GateSettings(Settings):
     bridge_above: float = 0.1  # paper: a bridge rated higher becomes an arc
     depth: int = 2  # paper: hops from the sources within which new ones are found
     damping: float = 0.6  # lambda of the re-weighting
-    bound: float = 0.3  # a weight changes by so much at most
+    bound: float = 0.3  # the most that a weight changes
     cited_boost: float = 0.1  # added to the score of nodes that readers quoted
 
 
@@ -184,8 +184,8 @@ class ReadingOutSettings(Settings):
     worth_share: float = 0.33  # weight of the score of the node, against the words of the quote
     misfit: float = 0.5  # factor for a quote without the number, date or share that is asked for, or that says nothing new
     context_share: float = 0.25  # weight of the rest of a question where a part of it is answered by itself
-    least: float = 0.6  # a further quote needs so much of the best one's score
-    gain: float = 0.15  # a further quote holds so much of the question's words, by rarity, that no other quote has
+    least: float = 0.6  # share of the best quote's score that a further one needs
+    gain: float = 0.15  # share of the question's words, by rarity, that a further quote must add
     model: ModelReadingSettings = ModelReadingSettings()
 
 

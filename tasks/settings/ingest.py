@@ -194,7 +194,7 @@ class LimitSettings(Settings):
         10_000, ge=1, le=10_000_000, description="all uploads of the query service together; FLOWREADER_ASK_SETTINGS names its file"
     )
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
-    archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
+    archive_megabytes: int = Field(1024, ge=1, le=65536, description="size that an Office file may unpack to, by its own directory")
     archive_ratio: int = 200  # an archive that unpacks to more times its size is a bomb
     undescribed_share: float = 0.2  # of the nodes that a model was to describe or link; where more got no usable reply, it failed
     archive_entries: int = 20000  # files in an Office document; large decks have some 2,000
@@ -214,7 +214,7 @@ class WorkSettings(Settings):
         description='the cluster\'s scheduler, as "tls://HOST:8786"; "" starts a cluster on this machine',
     )
     runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
-    publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
+    publish_seconds: float = Field(30.0, ge=0, le=3600, description="longest wait of a finished document for publishing")
     publish_documents: int = Field(50, ge=1, le=1000, description="number of finished documents that are published at once")
     lock_wait_seconds: float = Field(
         5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 names its holder"

@@ -18,7 +18,7 @@ class ChatDeadlines(Settings):
     )
     idle_seconds: float = Field(30.0, gt=0, le=600, description="from one word to the next; single bytes do not count")
     total_seconds: float = Field(600.0, gt=0, le=7200, description="for one request, its first word and all others")
-    stop_seconds: float = 5.0  # a stopped run waits so long for the calls in flight; 10 is promised
+    stop_seconds: float = 5.0  # a stopped run's wait for the calls in flight; 10 is promised
 
 
 class ChatLimits(Settings):
@@ -40,10 +40,10 @@ class ChatRetries(Settings):
     busy_seconds: float = Field(900.0, ge=0, le=86400, description="how long a call is kept waiting by 429 in all")
     first_wait_seconds: float = 0.5  # longest wait before the second request; it doubles each time
     longest_wait_seconds: float = 30.0  # no wait is longer, unless Retry-After asks for it
-    retry_after_seconds: float = 120.0  # of what Retry-After asks for, at most so much is waited
+    retry_after_seconds: float = 120.0  # longest wait that Retry-After can ask for
     failures_until_pause: int = 8  # requests in a row that find no server, until all calls wait for it
     down_seconds: float = Field(
-        300.0, ge=0, le=86400, description="so long all calls wait for the server; loading 32B takes minutes"
+        300.0, ge=0, le=86400, description="how long all calls wait for the server; loading 32B takes minutes"
     )
     lost_until_end: int = 20  # calls lost one after the other, with none answered, that end the run
 

@@ -114,7 +114,7 @@ def picture(request: Request, corpus: Corpus, document: DocumentNamed, page: Num
 def table(corpus: Corpus, document: DocumentNamed, node: str) -> Response:
     """Give the cells of a table, named by its node's id, as CSV: as the document has them, so that a formula stays one."""
     with open_document(corpus, document) as (snapshot, record):
-        found = snapshot.nodes_found([node]) if HEXADECIMAL.fullmatch(node) else []
+        found = snapshot.find_nodes([node]) if HEXADECIMAL.fullmatch(node) else []
         rows = snapshot.passages_and_rows([node])[1].get(node) if [each.document_id for each in found] == [record.id] else None
     if not rows:
         what = f"{record.name!r} has no table {node[:100]!r}"

@@ -146,7 +146,7 @@ def _same_line(first: Box, second: Box) -> bool:
 _SAME_HEIGHT = 1.4  # heights of two lines of one paragraph differ less: boxes hug descenders and capitals
 _LINE_GAP = 0.8  # of the line's height: paragraphs stand further apart
 _WORD_GAP = 1.5  # of the line's height: pieces of one line stand closer than columns
-_OVERLAP = 0.5  # lines below each other share so much of the narrower one
+_OVERLAP = 0.5  # share of the narrower line that lines below each other have in common
 _TITLE_HEIGHT = 1.3  # times the height of the median line
 _TITLE_BAND = 0.35  # of the page's height from its top
 _TITLE_WORDS = 20

@@ -68,7 +68,7 @@ _NO_KIND = re.compile(r"\btables?\s+of\s+contents?\b|\bfigures\s+(?:for|from|of|
 """A list of headings is no table of data, and the figures of a year are numbers."""
 
 
-def asked_elements(question: str) -> frozenset[NodeKind]:
+def find_asked_elements(question: str) -> frozenset[NodeKind]:
     """Return FIGURE where the question speaks of pictures, TABLE where of rows and columns, and so on; most have none.
 
     A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
@@ -79,7 +79,7 @@ def asked_elements(question: str) -> frozenset[NodeKind]:
     return frozenset(kind for kind, words in _STEMS.items() if not words.isdisjoint(stems))
 
 
-def counted_noun(question: str) -> str:
+def find_counted_noun(question: str) -> str:
     """Return the word for what a question counts or lists, the last before a word that says nothing; "" where there is none.
 
     "How many steel parts are there?" counts "parts".

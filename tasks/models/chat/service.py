@@ -85,7 +85,7 @@ class ChatService:
         An unknown model is probed for what it can do, for at most `probe_seconds`.
         """
         try:
-            self.model = await self._listed_model()
+            self.model = await self._choose_model()
         except FaultError as error:
             raise ChatEndedError(
                 f"no chat server: {error}", remedy="start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
@@ -167,14 +167,14 @@ class ChatService:
 
     async def _look_again(self) -> None:
         """Raise FaultError while the server does not list its models, ChatEndedError where ours is not the one any more."""
-        model = await self._listed_model()
+        model = await self._choose_model()
         if model.name != self.model.name:
             raise ChatEndedError(
                 f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}",
                 remedy="what is done is kept: give the same command again",
             )
 
-    async def _listed_model(self) -> ServedModel:
+    async def _choose_model(self) -> ServedModel:
         try:
             return choose_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 ENDLESS_WHITESPACE = 1000
-"""Constrained decoding may get lost in white space, which JSON allows everywhere; no reply needs so much in a row."""
+"""Constrained decoding may get lost in white space, which JSON allows everywhere; no reply needs this much in a row."""
 
 
 class BrokenStreamError(ValueError):

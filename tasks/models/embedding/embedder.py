@@ -106,9 +106,9 @@ def wrongs_of_second(named: str) -> Iterator[None]:
 
 def _identity(endpoint: Endpoint | None, named: str) -> EmbedderIdentity:
     if endpoint is not None:
-        from tasks.models.embedding.served import served_identity
+        from tasks.models.embedding.served import ask_identity
 
-        return served_identity(endpoint)
+        return ask_identity(endpoint)
     name, precision = model_name(named), this_precision()
     if name == NAME:
         return EmbedderIdentity(NAME, precision, DIMENSION)

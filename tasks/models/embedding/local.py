@@ -16,7 +16,7 @@ from tasks.models.process import ModelProcess
 
 PRECISIONS = ("bf16", "fp32")
 SECONDS_PER_TEXT = 10.0
-"""A text of 256 tokens takes a fiftieth of a second; what takes so much longer hangs."""
+"""A text of 256 tokens takes a fiftieth of a second; one that takes this much longer hangs."""
 WEIGHTS = {".safetensors", ".bin"}
 DECIDING = WEIGHTS | {".json", ".txt", ".model"}
 """Endings of the files that decide what vectors a model gives."""

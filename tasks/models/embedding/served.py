@@ -207,7 +207,7 @@ class ServedEmbedder:
 
 
 @lru_cache
-def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
+def ask_identity(endpoint: Endpoint) -> EmbedderIdentity:
     """Return the identity of a served model; the server is asked for its dimension, and its name where none is set, once a process.
 
     Raises EmbeddingError soon where it does not answer: nothing has begun that would be worth waiting for.

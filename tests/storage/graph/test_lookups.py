@@ -77,8 +77,8 @@ def test_nodes_come_whole_and_in_the_order_asked(snapshot):
 
 
 def test_of_nodes_that_may_be_gone_those_that_are_there_come(snapshot):
-    assert snapshot.nodes_found(["f" * 64, IDS[3], "no id", IDS[1]]) == [ALL_NODES[IDS[3]], ALL_NODES[IDS[1]]]
-    assert snapshot.nodes_found([]) == snapshot.nodes_found(["f" * 64]) == []
+    assert snapshot.find_nodes(["f" * 64, IDS[3], "no id", IDS[1]]) == [ALL_NODES[IDS[3]], ALL_NODES[IDS[1]]]
+    assert snapshot.find_nodes([]) == snapshot.find_nodes(["f" * 64]) == []
 
 
 def test_rows_come_by_their_node_in_order(snapshot):

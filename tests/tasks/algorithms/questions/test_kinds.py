@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from storage.records.documents import NodeKind
 from tasks.algorithms.questions.kinds import (
     AnswerKind,
-    asked_elements,
     collects,
-    counted_noun,
     expected_kind,
+    find_asked_elements,
+    find_counted_noun,
     holds_kind,
     list_uncovered_stems,
     question_parts,
@@ -94,7 +94,7 @@ def test_the_case_of_letters_makes_no_difference(question):
     ],
 )
 def test_words_of_what_is_seen_ask_for_figures_and_those_of_rows_for_tables(question, kinds):
-    assert asked_elements(question) == kinds
+    assert find_asked_elements(question) == kinds
 
 
 def sub_asked(question, *titles, most=4):
@@ -109,7 +109,7 @@ HOSTILE = {
     begun: ["of ", "Aldre   and ", ", ", "A & ", "Merrow\n\t ", " " * 20_000],
     strip_instructions: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
     question_parts: ["\n ", " and", "and in ", "; ", ": ", "? "],
-    asked_elements: ["table of ", "figures for ", "chart ", "table\n"],
+    find_asked_elements: ["table of ", "figures for ", "chart ", "table\n"],
     named_places: [
         *("section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "),
         *("first and ", "pages 1, ", "1 to ", "between page 1 and ", "the last 3 "),
@@ -216,7 +216,7 @@ def test_no_part_is_empty_and_none_is_invented(question):
     ],
 )
 def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question, noun):
-    assert counted_noun(question) == noun
+    assert find_counted_noun(question) == noun
 
 
 @pytest.mark.parametrize(

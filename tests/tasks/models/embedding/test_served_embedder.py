@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from storage.records.documents import EmbedderIdentity
-from tasks.models.embedding.served import ServedEmbedder, served_identity
+from tasks.models.embedding.served import ServedEmbedder, ask_identity
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import Endpoint
 from tests.embedding_server import Answer, Fault, altered, embedding_server, impatient, vector, well
@@ -92,11 +92,11 @@ def test_a_question_gets_its_vector_soon_or_not_at_all():
 
 def test_name_and_dimension_are_asked_of_the_server_once():
     with embedding_server() as server:
-        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
-        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+        assert ask_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+        assert ask_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
     assert len(server.requests) == 1
     with embedding_server(models=Answer(404, {})) as server:
-        assert served_identity(Endpoint(server.base_url, "some/model")).name == "some/model", "a named one is in no list"
+        assert ask_identity(Endpoint(server.base_url, "some/model")).name == "some/model", "a named one is in no list"
 
 
 ENTRIES = st.floats(-1e3, 1e3).filter(lambda value: abs(value) > 1e-3)
