@@ -70,7 +70,7 @@ HEAD_LINES = 2
 class Shown:
     """`nodes` are the passages by the ids in the prompt, `seen` those whose picture may say more than their text, by id.
 
-    They hold `held` characters, of which the prompt had room for `shown`.
+    They hold `held` characters; the prompt had room for `shown`.
     """
 
     pieces: tuple[Piece, ...]

@@ -40,7 +40,7 @@ class Picture:
 
 
 def shrink_picture(data: bytes, width: int = PICTURE_WIDTH) -> Picture:
-    """Return the picture at most so many pixels wide, in its own proportions.
+    """Return the picture at most `width` pixels wide, in its own proportions.
 
     Raise NoPictureError where the bytes are no PNG or JPEG, are damaged, or hold more pixels than may be read.
     """
