@@ -261,7 +261,10 @@ def embedder_of(corpus: str) -> EmbedderIdentity:
 
 def lasting(answer: Answer) -> dict[str, Any]:
     """Return of an answer what is the same whenever the same is asked: all but ids, links, times and seconds."""
-    told = answer_json(answer)
+    return lasting_json(answer_json(answer))
+
+
+def lasting_json(told: dict[str, Any]) -> dict[str, Any]:
     del told["answer_id"], told["asked"], told["usage"]["seconds"]
     # A link names the answer.
     told.pop("link", None)
