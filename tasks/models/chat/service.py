@@ -179,7 +179,8 @@ class ChatService:
             return choose_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
             what, remedy = parts_of(error)
-            raise ChatEndedError(what, remedy=remedy or "check FLOWREADER_CHAT_BASE_URL") from error
+            check = "check FLOWREADER_CHAT_BASE_URL"
+            raise ChatEndedError(what, remedy=f"{remedy}; {check}" if remedy else check) from error
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:

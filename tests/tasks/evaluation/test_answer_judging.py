@@ -84,7 +84,7 @@ def test_what_nobody_answered_is_neither_right_nor_refused_whatever_rules_say_of
 def test_a_question_without_a_known_answer_cannot_be_judged():
     unknown = replace(CAR, answers=())
     assert CAR.judgeable and NOTHING.judgeable and not unknown.judgeable
-    with pytest.raises(ValueError, match="judge only questions whose answer is known"):
+    with pytest.raises(ValueError, match="judge only questions with a known answer"):
         judge_answers([answered(unknown, "car")], None)
 
 

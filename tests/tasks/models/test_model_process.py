@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.errors import UnknownError
 from tasks.models import process as model_process
 from tasks.models.process import ModelProcess, interrupt_models
 from tests.waiting import wait_until
@@ -43,7 +44,7 @@ def started(tmp_path, monkeypatch):
 
     def start(**environment):
         environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}"} | environment
-        processes.append(ModelProcess("echo_worker", failure=LookupError, environment=environment))
+        processes.append(ModelProcess("echo_worker", failure=UnknownError, environment=environment))
         return processes[-1]
 
     yield start
@@ -76,10 +77,10 @@ def test_a_process_that_hangs_or_dies_is_no_reply_and_the_next_request_starts_an
 
 
 def test_a_model_that_does_not_load_is_a_failure_in_its_own_words_or_with_the_command_that_shows_why(started, monkeypatch):
-    with pytest.raises(LookupError, match="no such model"):
+    with pytest.raises(UnknownError, match="no such model"):
         started().ask(b"", seconds=30)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(LookupError, match=r"echo_worker does not start; `cd .* -m echo_worker` says why"):
+    with pytest.raises(UnknownError, match=r"echo_worker does not start; `cd .* -m echo_worker` says why"):
         started().ask(b"", seconds=30)
 
 
@@ -96,7 +97,7 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
 def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
-        "child = ModelProcess(*sys.argv[2:], failure=LookupError, environment={}); child.start();"
+        "child = ModelProcess(*sys.argv[2:], failure=UnknownError, environment={}); child.start();"
         "print(child._process.pid, child._receive().decode(), flush=True); sys.stdin.read()"
     )
     call = [sys.executable, "-c", code, str(ROOT), *arguments]

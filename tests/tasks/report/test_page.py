@@ -228,6 +228,6 @@ def test_a_table_without_a_caption_is_known_by_its_cells_in_plain_words():
     assert few_words(a_node(PAPER.id, 0, "text | with | pipes")) == "text | with | pipes"
 
 
-def test_numbers_are_shown_in_three_decimals_at_most_and_never_in_powers_of_ten():
-    shown = {0.0: "0", 0.5: "0.5", 0.12345: "0.123", 12345.6: "12345.6", 0.00004: "0", 3: "3"}
+def test_numbers_have_three_decimals_at_most_small_ones_six_and_never_powers_of_ten():
+    shown = {0.0: "0", 0.5: "0.5", 0.12345: "0.123", 12345.6: "12345.6", 0.00004: "0.00004", 3: "3"}
     assert {value: HTML.from_string("{{ value }}").render(value=value) for value in shown} == shown

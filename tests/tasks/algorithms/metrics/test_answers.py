@@ -390,7 +390,7 @@ def test_to_abstain_is_right_where_nothing_answers_and_wrong_elsewhere(predicted
 
 
 def test_without_a_known_answer_nothing_can_be_judged():
-    with pytest.raises(ValueError, match=r"answers is empty.*judge only questions whose answer is known"):
+    with pytest.raises(ValueError, match=r"answers is empty.*judge only questions with a known answer"):
         judged("Pyke", " || ")
 
 

@@ -50,7 +50,7 @@ def test_metrics_are_those_of_the_reference(returned, gold):
 
 @pytest.mark.parametrize("metric", [perfect_recall, recall, irrelevant_ratio])
 def test_without_gold_pages_nothing_is_measured(metric):
-    with pytest.raises(ValueError, match="gold pages are empty; measure only questions whose evidence is known"):
+    with pytest.raises(ValueError, match="gold pages are empty; measure only questions with known evidence"):
         metric(returned=["a"], gold=[])
 
 
