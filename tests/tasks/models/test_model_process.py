@@ -97,6 +97,7 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
 def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
+        "from storage.errors import UnknownError;"
         "child = ModelProcess(*sys.argv[2:], failure=UnknownError, environment={}); child.start();"
         "print(child._process.pid, child._receive().decode(), flush=True); sys.stdin.read()"
     )
