@@ -49,6 +49,8 @@ class State:
 def answered(home):
     """Return what `ask` says, without what is new each time."""
     answer = said("ask", QUESTION, "--corpus", NAME, home=home)
+    for cited in answer["citations"]:
+        del cited["link"]  # it names the answer
     return {name: answer[name] for name in ("answer", "status", "citations", "evidence_pages", "pages", "snapshot")}
 
 
