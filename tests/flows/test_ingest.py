@@ -5,10 +5,13 @@ import json
 import pytest
 
 from flows.cli import run
+from flows.ingest import ingest_context
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.documents import EdgeKind
+from tasks.ingest.request import IngestRequest
 from tasks.models.embedding import embedder
+from tasks.models.embedding.vectors import EmbeddingError
 from tests.openings import openings
 from tests.program import flowreader
 
@@ -50,6 +53,14 @@ def test_a_bad_document_has_its_reason_and_the_others_are_ready(home, tmp_path):
     assert skipped["path"].endswith("link.pdf") and "symbolic link" in skipped["reason"]
     # Again: the same bytes fail the same way, so no run is made, and the exit code still tells.
     assert ingest(folder, home, 1)["snapshot"] == report["snapshot"]
+
+
+def test_an_embedder_that_cannot_be_had_leaves_no_corpus(own_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_EMBED_MODEL", str(tmp_path / "nowhere"))
+    request = IngestRequest(paths=(str(tmp_path),), corpus="new")
+    with pytest.raises(EmbeddingError, match="nowhere"), ingest_context(request, "run"):
+        pass
+    assert not corpus_location("new").folder.exists()
 
 
 def test_an_ingest_opens_the_pointer_once_and_carries_what_it_read_of_the_catalog(own_home, tmp_path, monkeypatch):

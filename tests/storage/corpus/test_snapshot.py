@@ -2,6 +2,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from unittest.mock import Mock
 
 import duckdb
 import numpy as np
@@ -155,3 +156,11 @@ def test_outlines_and_marks_of_pages_are_the_same_read_or_kept(snapshot, kept, m
     if kept == 512:
         monkeypatch.setattr(snapshot, "_rows", lambda *_asked: pytest.fail("what is kept is read again"))
         assert len(snapshot.sections_of(both)) == len(REPORT.sections) + len(LETTER.sections)
+
+
+def test_a_corpus_whose_first_publish_comes_after_the_last_look_was_never_there(folder, monkeypatch):
+    location = corpus_in(folder)
+    monkeypatch.setattr(type(location.current), "open", Mock(side_effect=FileNotFoundError))
+    with pytest.raises(UnknownCorpusError), open_for_reading(location):
+        pass
+    assert location.current.exists()

@@ -11,7 +11,17 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
+from storage.records.answers import (
+    AnswerStatus,
+    GateReport,
+    GraphEdit,
+    NamedDocument,
+    PagePlace,
+    RankedPage,
+    TraceKind,
+    TraceStep,
+    Usage,
+)
 from tasks.report.graph import few_words
 from tasks.report.pictures import Picture
 from tasks.report.sheets import Exhibit, Mark, Sheet
@@ -184,6 +194,22 @@ def test_of_a_path_whose_node_or_document_is_gone_the_readers_words_stay_only_wh
     silent = page_of(paths=(a_path(0.5, a_node(REPLACED.id, 0), answer=""),))
     assert "read again with other settings" in lost and "removed or replaced since" in silent
     assert "so it was" in replaced and "earlier words are not" in replaced and "Supports no answer." not in silent
+
+
+def test_where_nothing_was_found_no_path_is_shown_as_if_it_led_to_an_answer():
+    routed = {"paths": (a_path(0.5, FIRST, answer="so it is"),)}
+    assert "so it is" in page_of(**routed) and "0.5, supports no answer" not in page_of(**routed)
+    refused = page_of(**routed, status=AnswerStatus.NOT_FOUND, answer="")
+    assert "so it is" not in refused and "0.5, supports no answer" in refused and "Supports no answer." in refused
+
+
+def test_a_trace_names_a_document_that_is_gone_by_its_id():
+    steps = tuple(
+        TraceStep(number, TraceKind.SEARCH, "", "", pages=(PagePlace(place, 2),))
+        for number, place in enumerate((named(PAPER), GONE))
+    )
+    way = page_of(trace=steps).split('class="way"')[1]
+    assert "paper.pdf" in way and f"{GONE.id[:12]} · page 2" in way and "gone.pdf" not in way
 
 
 def test_candidates_are_folded_after_ten_counted_where_they_do_not_fit_and_bars_have_bounds():
