@@ -178,11 +178,12 @@ def find_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     first, last = page_range(request.pages)
     most = max(record.pages for record in chosen or readable)
     if first is not None and first > most:
+        within = f"1-{most}" if most > 1 else "1"
         raise QuestionError(
             f"the documents asked have no page {str(first)!r}",
             str(first),
-            f"the longest document has {most}, write --pages 1-{most} or less",
-            over_http=f'the longest document has {most}, ask with "pages": "1-{most}" or less',
+            f"the longest document has {most}, write --pages {within}",
+            over_http=f'the longest document has {most}, ask with "pages": "{within}"',
         )
     return Scope(
         documents=tuple(sorted({record.id for record in chosen})), first_page=first, last_page=last, modality=request.modality
