@@ -53,7 +53,11 @@ def in_the_middle(up, run, home):
     """Wait until the run has parsed something; return the id of its process."""
     path = location(home).runs / f"{run}.jsonl"
     wait_for(lambda: path.exists() and b'"step": "parse"' in path.read_bytes(), up.said)
-    (pid,) = [pid for pid, words in up.group().items() if "prefect.engine" in words]
+    # What it starts bears its command line for a moment, until it becomes itself.
+    (pid,) = wait_for(
+        lambda: alone if len(alone := [pid for pid, words in up.group().items() if "prefect.engine" in words]) == 1 else None,
+        up.said,
+    )
     return pid
 
 
