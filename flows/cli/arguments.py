@@ -255,6 +255,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--reader", choices=READERS, default="flow", help=f"{READERS_HELP} (default: %(default)s)")
     text = "pages read for an answer, on average: few for a glance, many for a survey (default: 5)"
     ask.add_argument("--pages-per-answer", type=int, choices=PAGES_PER_ANSWER, help=text)
+    ask.add_argument("--words", type=int, metavar="N", help="words that are quoted where no model answers (default: 150)")
     _add_settings(ask)
     ask.add_argument(
         "--batch",

@@ -16,6 +16,7 @@ from flows.display.output import Output
 from flows.service.listening import address
 from storage.errors import RequestError
 from tasks.address import address_of
+from tasks.settings.readers import WORDS_SHOWN
 
 if TYPE_CHECKING:
     from tasks.settings.ask import AskSettings
@@ -144,7 +145,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "local": arguments.local,
         "preset": arguments.preset,
     }
-    if arguments.settings or arguments.pages_per_answer or arguments.batch is not None:
+    if arguments.settings or arguments.pages_per_answer or arguments.words is not None or arguments.batch is not None:
         from tasks.asking.request import require_no_files
 
         settings = load_asked_settings(arguments)
@@ -154,7 +155,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
-    """Return the settings of the preset, the user's file and --pages-per-answer; a batch has no deadline.
+    """Return the settings of the preset, the user's file, --pages-per-answer and --words; a batch has no deadline.
 
     Raise RequestError where the reader or preset has no probabilities, and would ignore that flag.
     """
@@ -164,11 +165,16 @@ def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
             str(arguments.pages_per_answer),
             "leave it out",
         )
+    fewest, most = WORDS_SHOWN
+    if arguments.words is not None and not fewest <= arguments.words <= most:
+        wrong = str(arguments.words)
+        raise RequestError(f"--words {wrong} is not from {fewest} to {most:,}", wrong, "150 are a glance, 600 a page")
     from tasks.settings.ask import load_settings
     from tasks.settings.base import change_settings
 
     settings = load_settings(arguments.settings, arguments.preset, hurry=arguments.batch is None).ask
-    return change_settings(settings, {"pages_per_answer": arguments.pages_per_answer}) if arguments.pages_per_answer else settings
+    given = {"pages_per_answer": arguments.pages_per_answer, "reading.words": arguments.words}
+    return change_settings(settings, {name: value for name, value in given.items() if value is not None})
 
 
 def require_one_source(arguments: argparse.Namespace) -> None:

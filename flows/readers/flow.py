@@ -8,8 +8,7 @@ from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.asking.second_look import look_again
-from tasks.reading.judging import judge
-from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.paths import fetch_texts, judge, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.chains import refine, route
 from tasks.routing.sizes import size

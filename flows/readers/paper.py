@@ -6,8 +6,7 @@ from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
-from tasks.reading.judging import judge
-from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.paths import fetch_texts, judge, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.paper import lay_out, route, select
 from tasks.routing.paper_refinement import refine

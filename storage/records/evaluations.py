@@ -50,7 +50,9 @@ class Asked:
     """What came of one question: pages best first, the pages of the evidence that was read, and the answer with its cost.
 
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
-    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
+    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `pieces` are what could
+    have been shown, for a fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its
+    features. `unanswered`:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
     rules say.
     """
@@ -72,6 +74,7 @@ class Asked:
     doubts: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     unanswered: bool = False
+    pieces: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError,
 from storage.artifacts import write_durably
 from storage.errors import RequestError
 from storage.records.documents import EmbedderIdentity
+from tasks.algorithms.evidence import FEATURES as PIECES
 from tasks.algorithms.flow.sizes import FEATURES
 from tasks.algorithms.probability import Logistic
 from tasks.algorithms.refusal import FEATURES as REFUSAL
@@ -23,6 +24,17 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Fitted(Record):
+    """A probability by features, whose order the number of weights belongs to."""
+
+    bias: FiniteFloat
+    weights: tuple[FiniteFloat, ...]
+
+    @property
+    def logistic(self) -> Logistic:
+        return Logistic(self.bias, self.weights)
+
+
 class Provenance(Record):
     """What weights were fitted on, `benchmark` is the hash of its questions; they hold for this embedder and this reader."""
 
@@ -35,25 +47,25 @@ class Provenance(Record):
     reader: Literal["flow"] = "flow"
 
 
-class RefusalWeights(Record):
+class RefusalWeights(Fitted):
     """The probability that nothing answers, by its features in the order of REFUSAL; from `threshold` on a question is refused."""
 
-    bias: FiniteFloat
     weights: tuple[FiniteFloat, ...] = Field(min_length=len(REFUSAL), max_length=len(REFUSAL))
     threshold: Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]
 
-    @property
-    def logistic(self) -> Logistic:
-        return Logistic(self.bias, self.weights)
+
+class PieceWeights(Fitted):
+    """The probability that a sentence, a line or a row holds the answer, by its features in the order of PIECES."""
+
+    weights: tuple[FiniteFloat, ...] = Field(min_length=len(PIECES), max_length=len(PIECES))
 
 
-class ScopeWeights(Record):
+class ScopeWeights(Fitted):
     """The probability of a page by its features, in the order of FEATURES, and what a page costs, by the average number of pages.
 
     `refusal` is None where there were too few questions without an answer to fit it.
     """
 
-    bias: FiniteFloat
     weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
     prices: dict[int, Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]]
     refusal: RefusalWeights | None = None
@@ -65,18 +77,15 @@ class ScopeWeights(Record):
             raise ValueError(f"give a price for each of {', '.join(map(str, PAGES_PER_ANSWER))} pages and for no other number")
         return prices
 
-    @property
-    def logistic(self) -> Logistic:
-        return Logistic(self.bias, self.weights)
-
 
 class Weights(Record):
-    """Weights for questions of one document, and of many at once."""
+    """Weights for questions of one document, and of many at once; `pieces` is None where no question's answer can be looked up."""
 
     version: Literal[1]
     fitted: Provenance
     document: ScopeWeights
     corpus: ScopeWeights
+    pieces: PieceWeights | None = None
 
     def holds_for(self, embedder: EmbedderIdentity) -> bool:
         """Say whether probabilities mean anything: those shipped only say how many pages where another embedder ranks them."""
@@ -86,6 +95,14 @@ class Weights(Record):
 @functools.cache
 def shipped_weights() -> Weights:
     return read_weights(SHIPPED)
+
+
+def piece_weights(weights: Weights | None = None) -> Logistic:
+    """Return the weights of pieces of a user's file, those shipped where it has none: they hold for every embedder."""
+    found = (weights and weights.pieces) or shipped_weights().pieces
+    if found is None:
+        raise ValueError("the shipped weights have none for pieces; run `flowreader evaluate fit`")
+    return found.logistic
 
 
 def read_weights(path: Path) -> Weights:

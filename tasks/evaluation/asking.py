@@ -23,10 +23,12 @@ from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, check_questions
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
+from tasks.evaluation.pieces import tell_pieces
 from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
 from tasks.reading.answer import UnansweredError
+from tasks.reading.evidence import watch_pieces
 from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
@@ -151,11 +153,13 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     began = time.perf_counter()
     asking = context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader)
     try:
-        answer, unanswered = await context.answer(text, request, asking, place), False
+        with watch_pieces() as seen:
+            answer, unanswered = await context.answer(text, request, asking, place), False
     except UnansweredError as error:
         answer, unanswered = replace(error.answer, answer="", citations=(), refusal=None), True
     asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
-    return replace(asked, unanswered=unanswered)
+    pages = {(context.ids[name], page) for name, page in question.evidence if name in context.ids}
+    return replace(asked, unanswered=unanswered, pieces=tell_pieces(question, pages, seen))
 
 
 def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:

@@ -29,6 +29,7 @@ from tasks.algorithms.probability import (
 from tasks.asking.deciding import code_identity
 from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
+from tasks.evaluation.pieces import fitted_pieces
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
 from tasks.evaluation.scoring import ALL, BASELINE, CONFIDENCE, CONST, GAIN, PERFECT, SAME_EACH, SEED, document_of
@@ -184,7 +185,8 @@ def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
     )
-    return Weights(version=1, fitted=provenance, document=document, corpus=corpus)
+    pieces = fitted_pieces(plan.questions, results.asked[OF_DOCUMENT])
+    return Weights(version=1, fitted=provenance, document=document, corpus=corpus, pieces=pieces)
 
 
 def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWeights:

@@ -1,10 +1,11 @@
 """From findings to an answer: what is shown and kept of a question."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 
+from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, Citation, NamedDocument, Usage
-from storage.records.documents import WHOLE_PAGE
+from storage.records.documents import WHOLE_PAGE, PageKey
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.text import shorten
@@ -52,6 +53,7 @@ def gather_answer(
 ) -> Answer:
     synthesis = findings.synthesis
     probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
+    running = running_heads(context.snapshot, {quote.node.document_id for quote in synthesis.quotes})
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
     models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
@@ -64,7 +66,7 @@ def gather_answer(
         status=synthesis.status,
         why=synthesis.why,
         reader=request.reader,
-        citations=tuple(citation(quote, context.names, probabilities) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, context.names, probabilities, running) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
@@ -82,7 +84,24 @@ def gather_answer(
     )
 
 
-def citation(quote: Quote, names: Mapping[str, NamedDocument], probabilities: Mapping[tuple[str, int], float | None]) -> Citation:
+RUNNING_SHARE, RUNNING_PAGES = 0.2, 3
+"""A heading that stands on this share of the pages, and on so many, is a running head."""
+
+
+def running_heads(snapshot: Snapshot, documents: Collection[str]) -> frozenset[tuple[str, str]]:
+    """Return the headings, with their documents' ids, that stand on so many pages that they say nothing of one: a publisher's name."""
+    pages = {record.id: record.pages for record in snapshot.documents() if record.id in documents}
+    found = Counter({(one.document_id, one.title, one.first_page) for one in snapshot.sections_of(sorted(pages))})
+    counts = Counter((document, title) for document, title, _page in found)
+    return frozenset(head for head, count in counts.items() if count >= max(RUNNING_PAGES, RUNNING_SHARE * pages[head[0]]))
+
+
+def citation(
+    quote: Quote,
+    names: Mapping[str, NamedDocument],
+    probabilities: Mapping[PageKey, float | None],
+    running: Collection[tuple[str, str]],
+) -> Citation:
     node = quote.node
     return Citation(
         document=names[node.document_id],
@@ -90,7 +109,7 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument], probabilities: Ma
         box=None if node.box == WHOLE_PAGE else node.box,
         node_id=node.id,
         quote=quote.text,
-        section=node.section_path,
+        section=tuple(title for title in node.section_path if (node.document_id, title) not in running),
         modality=node.modality,
         probability=probabilities.get((node.document_id, node.page)),
     )

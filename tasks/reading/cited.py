@@ -5,19 +5,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from storage.records.documents import Modality, NodeKind, Passage, TableRow
-from tasks.algorithms.text.kept import parts_of, says_something
+from storage.records.documents import Modality, Passage, TableRow
 from tasks.algorithms.text.standing import excerpt, find_words
-from tasks.algorithms.text.stems import stems_in, words_in_chunk, words_of
+from tasks.algorithms.text.stems import stems_in, words_of
 from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 from tasks.asking.calls import call_book
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Quote
+from tasks.reading.evidence import HEADINGS, says_more, stems_around
 from tasks.reading.forms import QUOTE_CHARACTERS, Cited
 from tasks.reading.shown import Shown
-
-HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
-"""Kinds that name what stands elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +58,6 @@ def quotes_on(pieces: Sequence[Quotable], path: PathText) -> list[Quote]:
     return quotes
 
 
-def stems_around(node: Passage, path: PathText) -> frozenset[str]:
-    """Return the stems of the headings over a node and of its caption, and the names that its document is about."""
-    return stems_in(" ".join((*node.section_path, node.caption))) | path.titled.get(node.document_id, frozenset())
-
-
 def shorten_quote(quote: Quote, piece: Quotable, weights: Mapping[str, float], most_words: int) -> Quote:
     """Return a quote in the length that is shown. A row stays whole, so that it can be found."""
     whole = piece.row is not None
@@ -76,10 +68,7 @@ def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
     """Say whether a quote only names what stands elsewhere, or only repeats the question."""
     if quote.node.kind in HEADINGS:
         return True
-    # Most quotes have a new word at once.
-    return not any(
-        says_something(word) and not stems >= set(parts_of(word)) for chunk in quote.text.split() for word in words_in_chunk(chunk)
-    )
+    return not says_more(quote.text, stems)
 
 
 MOST_PROOFS = 2

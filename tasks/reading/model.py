@@ -201,7 +201,7 @@ class ModelReader:
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes = check_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
+        quotes = check_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.quote_words)
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")

@@ -99,7 +99,7 @@ def combine_readings(
     if value.kind == "none":
         return nothing_found(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
-    quotes = check_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
+    quotes = check_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.quote_words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:

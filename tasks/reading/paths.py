@@ -1,4 +1,4 @@
-"""Reading the chosen paths: what stands on them is fetched once, then each is read by itself."""
+"""Reading the chosen paths: what stands on them is fetched once, then each is read by itself, and what was read is judged."""
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
@@ -9,9 +9,11 @@ from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from storage.graph.search import Scope
+from tasks.algorithms.flow.refinement import gate
 from tasks.algorithms.text.stems import stems_in
+from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import NodeScores, PathReading, PathText, Question
+from tasks.asking.records import NodeScores, PathReading, PathText, Question, Verdict
 from tasks.events import StageReached, emit
 from tasks.routing.way import ChosenPath
 
@@ -76,6 +78,38 @@ def is_narrowed(scope: Scope) -> bool:
 )
 def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:
     return context.reader.read(question, texts)
+
+
+@question_step(
+    "judge",
+    lambda verdict: {
+        "consistency": f"{verdict.consistency:.4f}",
+        "saturation": "" if verdict.saturation is None else f"{verdict.saturation:.4f}",
+        "trigger": verdict.trigger or "",
+    },
+    retries=0,
+    reads=True,
+)
+def judge(question: Question, readings: Sequence[PathReading], saturation: float | None, context: AskContext) -> Verdict:
+    """Judge what was read, by the gate of section 3.5.2; `saturation` is that of the flow, None where all of it fits by itself."""
+    settings = context.settings.gate
+    supported = [reading for reading in readings if reading.supported]
+    consistency = context.reader.consistency(question, supported)
+    trigger = gate(
+        supported=len(supported),
+        saturation=1.0 if saturation is None else saturation,
+        consistency=consistency,
+        saturation_below=settings.saturation,
+        consistency_below=settings.consistency,
+    )
+    # Where the model is of no more use, nothing would be read of what a second routing finds.
+    refines = settings.enabled
+    if refines and trigger is not None and context.reader.model and (book := call_book.get()).over:
+        refines = False
+        # Most often what made it so is noted.
+        if not book.notes:
+            book.notes.append("nothing was read once more, because the time of the question was up")
+    return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if refines else None)
 
 
 def with_one_text(readings: Sequence[PathReading]) -> list[PathReading]:

@@ -8,6 +8,7 @@ import numpy as np
 from storage.records.answers import AnswerStatus, Refusal
 from storage.records.documents import Passage
 from tasks.algorithms.arrays import strongest
+from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, holds_kind, question_parts
 from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.terms import question_terms
@@ -16,7 +17,9 @@ from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
+from tasks.asking.weights import piece_weights
 from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shorten_quote
+from tasks.reading.evidence import choose_evidence
 from tasks.settings.ask import ReadingOutSettings
 
 
@@ -74,10 +77,11 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveReader:
-    """Quotes instead of answers: evidence that no model read."""
+    """Quotes instead of answers: evidence that no model read, chosen by weights of a user's file or those shipped."""
 
     settings: ReadingOutSettings
     notes: tuple[str, ...] = ()
+    weights: Logistic | None = None
     name: str = "extractive"
     model: str = ""
     judged: bool = False
@@ -104,10 +108,10 @@ class ExtractiveReader:
         answers = self._answers(question, parts, quotes_on(pieces, path), path.rarity)
         sources = {(piece.node.id, piece.text): piece for piece in pieces}
         quotes = [
-            shorten_quote(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words)
+            shorten_quote(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.quote_words)
             for quote in in_order(answers)
         ]
-        return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=tuple(quotes), present=path.present)
+        return PathReading(" ".join(quote.text for quote in quotes), tuple(quotes), present=path.present, path=path)
 
     def consistency(self, _question: Question, _readings: Sequence[PathReading]) -> float:
         """Quotes are evidence, not answers that could contradict each other."""
@@ -125,21 +129,31 @@ class ExtractiveReader:
     def synthesize(
         self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], _verdict: Verdict | None
     ) -> Synthesis:
-        """Put the quotes together that speak to the parts of the question, the best first; note what nothing was found for."""
+        """Show what most likely holds the answer, the best first; note what nothing was found for.
+
+        Where no passage shares a word with what is asked, nothing is found, and what comes closest is shown.
+        """
         unnamed = lost_names(question, readings)
         answers = self.answered_parts(question, readings, rarity)
-        best = in_order(answers)[: self.settings.quotes]
-        if not best:
-            return not_found(unnamed)
+        shown = choose_evidence(
+            question,
+            [(answer.part.text, dict(zip(rarity, answer.part.all.tolist(), strict=True))) for answer in answers]
+            or [(question.text, {})],
+            [reading.path for reading in readings if reading.path is not None],
+            self.weights or piece_weights(),
+            most_words=self.settings.words,
+        )
+        if not any(answer.quotes for answer in answers):
+            return not_found(unnamed, shown)
         missing = [silent_about(unnamed)] if unnamed else []
         missing += [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
-        missing += self._open_words(question, answers, rarity)
+        missing += self._open_words(question, answers, shown, rarity)
         supporting = sum(reading.supported for reading in readings)
         counted = "the one passage read shares" if len(readings) == 1 else f"{supporting} of {len(readings)} passages share"
         return Synthesis(
             answer="",
             status=AnswerStatus.EVIDENCE,
-            quotes=tuple(best),
+            quotes=shown,
             why=f"{counted} words with the question",
             notes=tuple(missing),
         )
@@ -184,10 +198,12 @@ class ExtractiveReader:
             answers.append(PartAnswer(part, best if covered > 0.0 or len(parts) == 1 else (), covered))
         return answers
 
-    def _open_words(self, question: Question, answers: Sequence[PartAnswer], rarity: Mapping[str, float]) -> list[str]:
+    def _open_words(
+        self, question: Question, answers: Sequence[PartAnswer], shown: Sequence[Quote], rarity: Mapping[str, float]
+    ) -> list[str]:
         """Return a note where the best quote of a part holds little of what it asks: the words that no quote holds."""
         weak = [answer for answer in answers if answer.quotes and answer.covered < self.settings.whole_support]
-        held = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
+        held = {stem for quote in shown for stem in quote.covered | quote.beside}
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
         lost = dict.fromkeys(words[stem] for stem in asked if stem not in held and stem in words and says_something(words[stem]))
@@ -209,13 +225,17 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
     return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in present))
 
 
-def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthesis:
+CLOSEST = 3
+"""Passages that are shown where nothing was found."""
+
+
+def not_found(unnamed: Sequence[str], closest: Sequence[Quote], refusal: Refusal | None = None) -> Synthesis:
     """Return that nothing was found: nothing speaks of the question, or it is refused for it is probably not answered."""
     reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of the question"
     if refusal is not None:
         doubt = f"probability that they do not: {refusal.probability:.2f}"
         reason = f"{f'{reason}, and ' if unnamed else ''}it is doubtful that the documents answer the question ({doubt})"
-    return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=reason)
+    return Synthesis("", AnswerStatus.NOT_FOUND, quotes=tuple(closest[:CLOSEST]), why=reason)
 
 
 def silent_about(unnamed: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ class SmallReader(ModelReader):
             book.unproven.append(answer)
             return tuple(readings)
         place = next(place for place, path in enumerate(paths) if proof.piece.node in path.nodes)
-        quotes = (quote_of(proof.piece.node, proof.quoted(settings.words), paths[place]),)
+        quotes = (quote_of(proof.piece.node, proof.quoted(settings.quote_words), paths[place]),)
         readings[place] = replace(readings[place], answer=answer, quotes=quotes)
         return tuple(readings)
 

@@ -77,21 +77,22 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     by_rules = not context.reader.model or (synthesis.status is AnswerStatus.EVIDENCE and not synthesis.answer)
     refusal = doubt(question, graph, scores, context) if by_rules and best.doubtful else None
     if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
-        synthesis = not_found(lost_names(question, best.readings), refusal)
+        synthesis = not_found(lost_names(question, best.readings), synthesis.quotes, refusal)
     synthesis = in_the_wrong_language(synthesis, question, scores)
     missing = tuple(f"nothing in these documents is called {name}" for name in scores.unknown)
-    sized, refused = best.sized, refusal is not None and refusal.refuses
+    # A page is probable given that anything answers; of a question whose words stand nowhere nothing is known.
+    sized, unknown = best.sized, not scores.present or (refusal is not None and refusal.refuses)
     return Findings(
         synthesis=mark_as_doubtful(synthesis, missing) if missing else synthesis,
         paths=tuple(path for path in paths if path.flow),
-        pages=ranked_pages(graph, scores, names, None if refused else sized, best.way.pages if best.way else ()),
+        pages=ranked_pages(graph, scores, names, None if unknown else sized, best.way.pages if best.way else ()),
         evidence_pages=(
             tuple(PagePlace(names[document], page) for document, page in sized.read)
             if sized
             else places_of(graph, [node for path in best.paths for node in path.nodes], names)
         ),
         gate=gate_report(evidence),
-        completeness=sized.completeness if sized and not refused else None,
+        completeness=sized.completeness if sized and not unknown else None,
         refusal=refusal,
         way=best.way or Way(),
     )

@@ -17,7 +17,7 @@ from tasks.settings.base import MethodError, Settings, apply_settings, change_se
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
 from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
-from tasks.settings.readers import PagesPerAnswer
+from tasks.settings.readers import WORDS_SHOWN, PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
 
@@ -178,8 +178,9 @@ class ReadingOutSettings(Settings):
         False, description="true: what a model answers without a quote that proves it is shown, marked as such, above the evidence"
     )
     whole_support: float = 0.5  # share of the question, by its words' rarity, from which on a quote answers all of it
-    quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
-    words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
+    words: int = Field(150, ge=WORDS_SHOWN[0], le=WORDS_SHOWN[1], description="words that are quoted without a model, all together")
+    quotes: int = 3  # of a path, at most
+    quote_words: int = 40  # of a path or of a model, at most; of a longer text those around the question's
     beside_share: float = 0.5  # weight of a word in the heading or caption, against one in the quote
     worth_share: float = 0.33  # weight of the score of the node, against the words of the quote
     misfit: float = 0.5  # factor for a quote without the number, date or share that is asked for, or that says nothing new

@@ -10,3 +10,5 @@ READERS_HELP = (
     "flow routes evidence through the graph; top-k takes the best passages; plan takes a question apart; agent searches, "
     "queries and looks around; map goes by sections, text and figures; walk goes from page to page"
 )
+WORDS_SHOWN = (10, 5000)
+"""The fewest and the most words that are quoted where no model answers."""

@@ -146,10 +146,13 @@ def holds_kind(text: str, kind: AnswerKind, question: str) -> bool:
 
     A number that may be a percentage counts as one where the question asks for a percentage: tables put the sign into the header.
     """
-    if kind is AnswerKind.ANY:
-        return True
     wanted = AnswerKind.NUMBER if kind is AnswerKind.PERCENTAGE else kind
-    return not _values(text, wanted) <= _values(question, wanted)
+    return kind is AnswerKind.ANY or bool(find_new_values(text, wanted, question))
+
+
+def find_new_values(text: str, kind: AnswerKind, question: str) -> frozenset[str]:
+    """Return what a text holds of a kind of answer, but ANY, and the question does not, in lower case."""
+    return _values(text, kind) - _values(question, kind)
 
 
 # Every quote is held against the same question.

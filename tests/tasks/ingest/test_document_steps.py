@@ -28,8 +28,7 @@ from tasks.ingest.steps import (
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.embedding.vectors import unit_vectors
 from tasks.parsing.parse import ParseError
-from tasks.reading.judging import judge
-from tasks.reading.paths import read_paths
+from tasks.reading.paths import judge, read_paths
 from tasks.reading.synthesis import synthesize
 from tasks.routing.chains import refine
 from tasks.settings.ingest import IngestSettings, LimitSettings

@@ -12,7 +12,7 @@ from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathReading
 from tasks.asking.weights import RefusalWeights, model_of, shipped_weights
-from tasks.reading.judging import judge
+from tasks.reading.paths import judge
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
 
