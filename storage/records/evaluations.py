@@ -52,7 +52,8 @@ class Asked:
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
     are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
-    rules say.
+    rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None where
+    it could stand in no text. `words_shown` counts the words of all quotes.
     """
 
     key: str
@@ -72,6 +73,9 @@ class Asked:
     doubts: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     unanswered: bool = False
+    words_shown: int = 0
+    answer_shown: bool | None = None
+    answer_first: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
