@@ -52,8 +52,8 @@ class Asked:
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
     are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
-    rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None where
-    it could stand in no text. `words_shown` counts the words of all quotes.
+    rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None
+    where it could stand in no text. `words_shown` counts the words of all quotes.
     """
 
     key: str

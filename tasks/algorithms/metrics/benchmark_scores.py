@@ -105,7 +105,7 @@ def _number_score(statement: str, answer: str, rules: Rules, *, whole: bool) -> 
         return 0.0
     wanted, given = (number.value / number.scale for number in (numbers[0], main[0]))
     if whole:
-        return float(np.trunc(wanted) == (np.trunc(given) if rules is Rules.MMLONGBENCH else given))
+        return float(wanted == given if rules is Rules.LONGDOCURL else np.trunc(wanted) == np.trunc(given))
     return float(any(_same_float(wanted * factor, given) for factor in PERCENT))
 
 
