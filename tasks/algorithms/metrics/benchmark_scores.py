@@ -141,7 +141,7 @@ def _list_score(items: Sequence[str], answers: Sequence[str], rules: Rules) -> f
 
 def _clean(text: str, rules: Rules) -> str:
     """Return a text without what the rules take for no part of an answer; of units their signs are taken, in whatever order."""
-    plain, currency = text.lower().strip(), "$"
+    plain, currency = " ".join(text.lower().split()), "$"
     if rules is Rules.LONGDOCURL:
         plain, currency = plain.replace(",", ""), "$£"
         for unit in _UNITS:
