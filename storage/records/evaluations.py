@@ -54,7 +54,8 @@ class Asked:
     have been shown, for a fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its
     features. `unanswered`:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
-    rules say.
+    rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None
+    where it could stand in no text. `words_shown` counts the words of all quotes.
     """
 
     key: str
@@ -75,6 +76,9 @@ class Asked:
     scores: tuple[float, ...] = ()
     unanswered: bool = False
     pieces: tuple[tuple[float, ...], ...] = ()
+    words_shown: int = 0
+    answer_shown: bool | None = None
+    answer_first: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

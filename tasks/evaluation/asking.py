@@ -16,7 +16,9 @@ from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.records.language import language
 from storage.runs.asked_questions import AskedQuestions
 from tasks.algorithms.flow.sizes import WEIGHED_PAGES
+from tasks.algorithms.metrics.answers import alternatives_of, items_of
 from tasks.algorithms.refusal import FEATURES
+from tasks.algorithms.text.standing import find_words
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
@@ -33,6 +35,9 @@ from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
+
+STANDING_FORMATS = frozenset({"", "Str", "Int", "Float", "List"})
+"""Formats of answers that can stand in a text; where none is given, an answer is taken for words."""
 
 AnswerOne = Callable[[str, AskRequest, AskContext, Workplace], Awaitable[Answer]]
 
@@ -75,10 +80,11 @@ def readable_versions(context: EvaluationContext) -> dict[str, str]:
 
 
 def question_key(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> str:
-    """Return a hash of the question, its documents as they were read in, and the arm that reads."""
+    """Return a hash of the question, its known answers, its documents as they were read in, and the arm that reads."""
     asked = asked_documents(question, context, versions)
+    known = (question.answer_format, *question.answers)
     return identify(
-        context.name, question.id, question.text, *(part for document in asked for part in (document, versions[document]))
+        context.name, question.id, question.text, *known, *(part for document in asked for part in (document, versions[document]))
     )
 
 
@@ -139,7 +145,8 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     key = question_key(question, context, versions)
     if not documents:
         # None of its documents could be read: nothing is found, and that counts.
-        return Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
+        nothing = Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
+        return replace(nothing, answer_shown=shows_answer(question, ()), answer_first=shows_answer(question, ()))
     text = check_questions([question.text])[0]
     request = AskRequest(
         questions=(text,),
@@ -172,6 +179,8 @@ def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: 
     named = (*sorted(ids, reverse=True), *question.documents, *proving)
     names = {ids[name]: name for name in named if name in ids}
 
+    quotes = [cited.quote for cited in answer.citations]
+
     def page_of(place: tuple[NamedDocument, int]) -> PageOf:
         return names[place[0].id], place[1]
 
@@ -192,4 +201,18 @@ def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: 
         cached=answer.usage.cached,
         doubts=tuple(answer.refusal.features[name] for name in FEATURES) if answer.refusal else (),
         scores=tuple(page.score for page in answer.pages[:WEIGHED_PAGES]),
+        words_shown=sum(len(quote.split()) for quote in quotes),
+        answer_shown=shows_answer(question, quotes),
+        answer_first=shows_answer(question, quotes[:1]),
     )
+
+
+def shows_answer(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool | None:
+    """Return whether a known answer stands in one of the quotes, of a list each item; None where it could stand in no text."""
+    known = alternatives_of(question.answers) if question.answer_format in STANDING_FORMATS else []
+    wanted = [items_of(answer) if question.answer_format == "List" else [answer] for answer in known]
+    return any(items and all(_stands_in(quotes, item) for item in items) for items in wanted) if wanted else None
+
+
+def _stands_in(quotes: Sequence[str], words: str) -> bool:
+    return any(find_words(quote, words) is not None for quote in quotes)

@@ -29,23 +29,32 @@ from tasks.evaluation.scoring import (
     REFUSED_WRONGLY,
     RETURNED,
     SEED,
+    SHOWN,
+    SHOWN_FIRST,
+    WORDS_SHOWN,
     difference_of,
     gain_over,
     score_answers,
     score_at_flow,
+    score_by_benchmarks,
     score_retrieval,
+    score_shown,
 )
 from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, score_sizes
 
 FEWEST_DOCUMENTS = 2
 """One document, drawn anew, is always itself: its interval is a point, and that is no certainty."""
 
+FORMATS = {"Str": "string", "Int": "integer", "Float": "float", "List": "list"}
+
 
 def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
     pages = {0: (), 1: ("one page",)}.get(len(set(question.evidence)), ("several pages",))
     sources = tuple(f"source: {source}" for source in dict.fromkeys(question.evidence_sources))
     surveys = ("surveys",) if collects(question.text) else ()
-    return (ALL, *pages, *surveys, *sources, *((f"type: {question.document_type}",) if question.document_type else ()))
+    formats = (f"answer: {FORMATS[question.answer_format]}",) if question.answer_format in FORMATS else ()
+    types = (f"type: {question.document_type}",) if question.document_type else ()
+    return (ALL, *pages, *surveys, *formats, *sources, *types)
 
 
 def figures_of(
@@ -97,7 +106,7 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "fit": GAINS_OF_SIZES,
     "transfer": GAINS_OF_SIZES,
-    "answers": (CORRECT, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    "answers": (CORRECT, CITED, SHOWN, SHOWN_FIRST, WORDS_SHOWN, REFUSED_RIGHTLY, REFUSED_WRONGLY),
     "ablations": (PERFECT, difference_of(PERFECT)),
     "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
 }
@@ -108,13 +117,18 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
     """Return what an evaluation comes to; `weights` are those of a transfer."""
     what, notes, models = plan.request.what, results.notes, results.models
     apart: tuple[Figure, ...] = ()
+    by_model = plan.request.settings.ask.reading.by == "model"
     if what == "answers":
-        by_model = plan.request.settings.ask.reading.by == "model"
         scored = score_answers(plan.questions, results.asked, results.judged, by_model=by_model)
         refused, unfitted = score_refusals(plan.questions, results.asked)
         scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
+        if by_model:
+            by_benchmarks, apart = score_by_benchmarks(plan.questions, results.asked, results.judged)
+            scored = pl.concat([scored, by_benchmarks])
     else:
         scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
+    if what in {"answers", "retrieval"} and not by_model:
+        scored = pl.concat([scored, score_shown(plan.questions, results.asked)])
     if what in SIZED:
         sized, apart, unsized = score_sizes(plan, results, weights)
         scored, notes = pl.concat([scored, sized]), (*notes, *unsized)

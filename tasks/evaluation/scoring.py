@@ -1,7 +1,8 @@
 """What each question was worth.
 
 Of a retrieval: its ranking, its evidence, and what rankings cut to as many pages would have found.
-Of an answer: whether it is right, where a model gave it, or cites the right page; whether it refused rightly; what it cost.
+Of an answer: whether it is right, where a model gave it, else whether the quotes show it; whether it cites the right page, or
+refused rightly; what it cost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, PageOf
+from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, Figure, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.algorithms.metrics.benchmark_scores import Rules, anls, benchmark_score, f1_score
+from tasks.algorithms.metrics.bootstrap import resampled_interval
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
     irrelevant_ratio,
@@ -24,6 +27,8 @@ from tasks.algorithms.metrics.rankings import (
 ALL = "all"
 """All questions, as a group of them."""
 CONFIDENCE = 0.95
+RATIO_RESAMPLES = 1_000
+"""For what is no mean over questions: each resample is counted anew."""
 SEED = 20260606
 """The same intervals every time: a figure that moves by itself cannot be compared."""
 CUTOFFS = (1, 3, 5, 10)
@@ -46,6 +51,9 @@ REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
 BY_MODEL = "judged by the model"
 JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
+SHOWN, SHOWN_FIRST = "answer stands in a quote", "answer stands in the first quote"
+WORDS_SHOWN = "words shown"
+ANLS = "ANLS"
 TO_THE_WORD = {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST}
 BY_RULES = "rules"
 
@@ -78,6 +86,14 @@ def perfect_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
 
 
+def accuracy_by(rules: Rules) -> str:
+    return f"accuracy by {rules}'s rules"
+
+
+def f1_by(rules: Rules) -> str:
+    return f"F1 by {rules}'s rules"
+
+
 def difference_of(metric: str) -> str:
     return f"{metric}, difference"
 
@@ -87,6 +103,7 @@ BY_WEIGHTS = frozenset(
         *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
         *(name(ranking, cut) for name in (gain_over, perfect_by) for ranking in (OWN, BASELINE) for cut in CUTS),
         *(CORRECT, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+        *(SHOWN, SHOWN_FIRST, WORDS_SHOWN, ANLS, f1_by(Rules.MMLONGBENCH), *map(accuracy_by, Rules)),
     )
 )
 """What depends on the weights of the probabilities: how many pages are read, and what is refused."""
@@ -213,3 +230,66 @@ def _cost(asked: Asked) -> Mapping[str, float]:
         "cost": asked.cost,
         "seconds": asked.seconds,
     }
+
+
+def score_shown(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+    """Score whether the quotes show the answer, where its pages are known and it can stand in a text."""
+    return _frame_of_scores(
+        (arm, question, _worth_of_quotes(found[question.id]))
+        for arm, found in asked.items()
+        for question in questions
+        if question.evidence
+    )
+
+
+def _worth_of_quotes(asked: Asked) -> Mapping[str, float]:
+    if asked.answer_shown is None or asked.answer_first is None:
+        return {}
+    return {SHOWN: float(asked.answer_shown), SHOWN_FIRST: float(asked.answer_first), WORDS_SHOWN: float(asked.words_shown)}
+
+
+def score_by_benchmarks(
+    questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
+) -> tuple[pl.DataFrame, tuple[Figure, ...]]:
+    """Score a model's answers by the rules of published benchmarks; F1, which is no mean over questions, stands apart.
+
+    ANLS is of answerable questions that ask for no list. Accuracy and F1 need questions that say in which format they are answered.
+    """
+    formatted = any(question.answer_format for question in questions)
+    worths = {
+        arm: [_worth_by_benchmarks(one, found[one.id], judged[arm][one.id], formatted=formatted) for one in questions]
+        for arm, found in asked.items()
+    }
+    scored = _frame_of_scores((arm, *each) for arm, worth in worths.items() for each in zip(questions, worth, strict=True))
+    f1 = (_f1(arm, questions, worth, judged[arm]) for arm, worth in worths.items() if formatted)
+    return scored, tuple(f1)
+
+
+def _worth_by_benchmarks(question: BenchmarkQuestion, asked: Asked, judged: Judged, *, formatted: bool) -> Mapping[str, float]:
+    abstained = judged.kind is MatchKind.ABSTAINED
+    given = "" if abstained or judged.kind is MatchKind.UNREAD else asked.answer
+    values = {}
+    for rules in Rules if formatted else ():
+        score = benchmark_score(given=given, answers=question.answers, answer_format=question.answer_format, rules=rules)
+        values[accuracy_by(rules)] = score if question.answerable else float(abstained)
+    if question.answerable and question.answer_format != "List":
+        values[ANLS] = anls(given=given, answers=question.answers)
+    return values
+
+
+def _f1(
+    arm: str, questions: Sequence[BenchmarkQuestion], worths: Sequence[Mapping[str, float]], judged: Mapping[str, Judged]
+) -> Figure:
+    """Return the F1 by the rules of MMLongBench-Doc; an answer that was not read does not abstain."""
+    scores = np.array([worth[accuracy_by(Rules.MMLONGBENCH)] for worth in worths])
+    answerable = np.array([float(question.answerable) for question in questions])
+    given = np.array([float(judged[question.id].kind is not MatchKind.ABSTAINED) for question in questions])
+    names, clusters = np.unique([document_of(question) for question in questions], return_inverse=True)
+    interval = resampled_interval(
+        lambda drawn: f1_score(scores=scores[drawn], answerable=answerable[drawn], given=given[drawn]),
+        clusters=clusters,
+        resamples=RATIO_RESAMPLES,
+        confidence=CONFIDENCE,
+        seed=SEED,
+    )
+    return Figure(arm, ALL, f1_by(Rules.MMLONGBENCH), *interval, len(questions), len(names))

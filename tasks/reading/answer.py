@@ -89,7 +89,7 @@ RUNNING_SHARE, RUNNING_PAGES = 0.2, 3
 
 
 def running_heads(snapshot: Snapshot, documents: Collection[str]) -> frozenset[tuple[str, str]]:
-    """Return the headings, with their documents' ids, that stand on so many pages that they say nothing of one: a publisher's name."""
+    """Return the headings, with their documents' ids, that stand on many pages and say nothing of any: a publisher's name."""
     pages = {record.id: record.pages for record in snapshot.documents() if record.id in documents}
     found = Counter({(one.document_id, one.title, one.first_page) for one in snapshot.sections_of(sorted(pages))})
     counts = Counter((document, title) for document, title, _page in found)

@@ -97,6 +97,11 @@ def runs_in(words: Sequence[str], run: Sequence[str]) -> Iterator[int]:
             yield place
 
 
+def alternatives_of(answers: Sequence[str]) -> list[str]:
+    """Return the known answers one by one: in each of them "||" stands between alternatives."""
+    return [one.strip() for answer in answers for one in answer.split("||") if one.strip()]
+
+
 _BETWEEN = (re.compile(r"\s*[;\n]\s*"), re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+"))
 
 
@@ -243,10 +248,10 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
 
     A number is judged by the answer's `main_number`, never by one among many. Words must stand as a run in one statement; what is
     short or has no meaningful word, in the first one. A terse answer may leave out up to half of those words. "Berlin or Paris" is
-    a guess, and wrong, unless both are known. In each of the known answers "||" stands between alternatives; where the format is
-    none of "Str", "Int", "Float" and "List", they decide. `found` says whether the answer is one.
+    a guess, and wrong, unless both are known. Where the format is none of "Str", "Int", "Float" and "List", the known answers
+    decide. `found` says whether the answer is one.
     """
-    known = [one.strip() for answer in answers for one in answer.split("||") if one.strip()]
+    known = alternatives_of(answers)
     if not answerable:
         return MatchKind.ABSTAINED if not found or abstains(predicted) else MatchKind.WRONG
     if not known:

@@ -24,6 +24,7 @@ from tasks.evaluation.asking import (
     ask_batch,
     batches,
     recall_asked,
+    shows_answer,
 )
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
@@ -206,7 +207,40 @@ def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is
         asked_all(QUESTIONS, context)
         assert recall_asked([replace(TIDE, text="How often does the tide turn?")], context) == {}
         assert recall_asked([replace(TIDE, documents=("cables.pdf",))], context) == {}
-        assert list(recall_asked([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], context)) == ["tide"]
+        assert list(recall_asked([replace(TIDE, evidence=(("tides.pdf", 3),))], context)) == ["tide"]
+        # Whether the quotes show it was looked up for the answers that were known then.
+        assert recall_asked([replace(TIDE, answers=("twice",))], context) == {}
+
+
+@pytest.mark.parametrize(
+    ("answers", "answer_format", "shown"),
+    [
+        (("thrice a day", "TWICE a day"), "Str", True),
+        (("never || twice a day",), "", True),
+        (("wice a day",), "Str", False),
+        (('["the mill", "day"]',), "List", True),
+        (('["the mill", "night"]',), "List", False),
+        (("twice",), "None", None),
+        ((), "Str", None),
+    ],
+)
+def test_of_the_quotes_is_kept_whether_a_known_answer_stands_in_them_and_how_many_words_they_have(
+    corpus, kept, answers, answer_format, shown
+):
+    one = replace(TIDE, answers=answers, answer_format=answer_format)
+    with asking_context(corpus, kept) as context:
+        found = asked_all([one], context)["tide"]
+        assert recall_asked([one], context) == {"tide": found}
+    assert (found.answer_shown, found.answer_first) == (shown, shown)
+    assert found.words_shown == 9  # "The tide at the mill turns twice a day."
+
+
+def test_an_answer_that_a_later_quote_shows_is_not_shown_by_the_first():
+    one = replace(TIDE, answers=("45",), answer_format="Int")
+    quotes = ("It rose by 145 to 4.5 or 45.5.", "It was -45.", "It was 45 then.")
+    assert [shows_answer(one, quotes[:most]) for most in range(4)] == [False, False, False, True]
+    both = replace(TIDE, answers=('["145", "45"]',), answer_format="List")
+    assert [shows_answer(both, quotes[:most]) for most in range(4)] == [False, False, False, True]
 
 
 def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
@@ -274,19 +308,21 @@ def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         writer.publish(records=[worlds.failed(CABLES)])
     heard = []
+    questions = (TIDE, replace(CABLE, answers=("31 kilometres",)), BOTH)
     with asking_context(location, kept) as context, listening(heard.append):
-        found = asked_all(QUESTIONS, context)
-        assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(QUESTIONS)
-        assert sorted(recall_asked(QUESTIONS, context)) == ["both", "cable", "tide"]
+        found = asked_all(questions, context)
+        assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(questions)
+        assert sorted(recall_asked(questions, context)) == ["both", "cable", "tide"]
     cable = found["cable"]
     assert (cable.ranked, cable.evidence, cable.answer, cable.status) == ((), (), "", AnswerStatus.NOT_FOUND.value)
     assert (cable.reader, cable.seconds, cable.calls, cable.cited) == ("top-k", 0.0, 0, ())
+    assert (cable.words_shown, cable.answer_shown, cable.answer_first) == (0, False, False)
     assert {name for name, _ in found["both"].ranked} == {"tides.pdf"}
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, CABLES)
     with asking_context(location, kept) as context:
-        assert list(recall_asked(QUESTIONS, context)) == ["tide"]
-        assert asked_all(QUESTIONS, context)["cable"].ranked[0] == ("cables.pdf", 1)
+        assert list(recall_asked(questions, context)) == ["tide"]
+        assert asked_all(questions, context)["cable"].ranked[0] == ("cables.pdf", 1)
 
 
 @pytest.mark.parametrize("reader", ["flow", "top-k"])

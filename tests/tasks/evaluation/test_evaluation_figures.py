@@ -14,6 +14,7 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.figures import (
@@ -28,6 +29,7 @@ from tasks.evaluation.lines import write_lines
 from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
 from tasks.evaluation.scoring import (
     ALL,
+    ANLS,
     AT_FLOW,
     BASELINE,
     BY_RULES,
@@ -39,8 +41,13 @@ from tasks.evaluation.scoring import (
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     SAME_EACH,
+    SHOWN,
+    SHOWN_FIRST,
+    WORDS_SHOWN,
     Judged,
+    accuracy_by,
     difference_of,
+    f1_by,
     gain_over,
 )
 from tasks.evaluation.units import figures_in
@@ -165,14 +172,52 @@ def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals():
     counted = {one.metric: one.questions for one in figures_in(evaluation.figures) if one.group == ALL}
     assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
     assert values(evaluation, "one page")["flow", CORRECT] == 1.0
-    assert "recall@1" not in counted
+    assert (counted[ANLS], shown["flow", ANLS]) == (1, 1.0)
+    assert {"recall@1", SHOWN, f1_by(Rules.MMLONGBENCH)}.isdisjoint(counted)
 
 
-def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_its_type():
+def test_a_benchmark_that_has_formats_of_answers_has_its_own_accuracy_and_f1_too():
+    right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20",), answer_format="Int", evidence=(("a.pdf", 1),))
+    judged = {"right": Judged("right", True, BY_RULES, MatchKind.EXACT)}
+    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
+    plan = plan_by_hand(right, what="answers", readers=("flow",), settings=read)
+    shown = values(summed(plan, Results({"flow": {"right": answered(right, answer="20")}}, {"flow": judged})))
+    assert [shown["flow", metric] for metric in (*map(accuracy_by, Rules), f1_by(Rules.MMLONGBENCH))] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("what", ["answers", "retrieval"])
+def test_without_a_model_it_is_measured_whether_the_quotes_show_the_answer(what):
+    known = {"answers": ("20",), "evidence": (("a.pdf", 1),)}
+    deep = BenchmarkQuestion("deep", "How deep?", ("a.pdf",), answer_format="Int", evidence_sources=("Table",), **known)
+    wide = BenchmarkQuestion("wide", "How wide?", ("a.pdf",), answer_format="Float", evidence_sources=("Chart",), **known)
+    worth = {"deep": (True, True, 100), "wide": (True, False, 51)}
+    asked = {
+        one.id: answered(one, [1], [1], **dict(zip(("answer_shown", "answer_first", "words_shown"), worth[one.id], strict=True)))
+        for one in (deep, wide)
+    }
+    judged = {one.id: Judged(one.id, False, BY_RULES, MatchKind.UNREAD) for one in (deep, wide)}
+    evaluation = summed(plan_by_hand(deep, wide, what=what, readers=("flow",)), Results({"flow": asked}, {"flow": judged}))
+    metrics = (SHOWN, SHOWN_FIRST, WORDS_SHOWN)
+    assert [values(evaluation)["flow", metric] for metric in metrics] == [1.0, 0.5, 75.5]
+    assert ANLS not in {metric for _arm, metric in values(evaluation)}
+    if what == "answers":
+        for group, expected in {
+            "answer: integer": [1.0, 1.0, 100.0],
+            "answer: float": [1.0, 0.0, 51.0],
+            "source: Table": [1.0, 1.0, 100.0],
+            "source: Chart": [1.0, 0.0, 51.0],
+        }.items():
+            assert [values(evaluation, group)["flow", metric] for metric in metrics] == expected, group
+
+
+def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_format_to_its_sources_and_to_its_type():
     pages = (("a.pdf", 1), ("a.pdf", 2))
     sources = ("Table", "Chart", "Table")
-    question = BenchmarkQuestion("q", "?", ("a.pdf",), document_type="Report", evidence=pages, evidence_sources=sources)
-    assert groups_of(question) == (ALL, "several pages", "source: Table", "source: Chart", "type: Report")
+    question = BenchmarkQuestion(
+        "q", "?", ("a.pdf",), document_type="Report", answer_format="Str", evidence=pages, evidence_sources=sources
+    )
+    assert groups_of(question) == (ALL, "several pages", "answer: string", "source: Table", "source: Chart", "type: Report")
+    assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), answerable=False, answer_format="None")) == (ALL,)
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
     assert groups_of(BenchmarkQuestion("q", "How many charts are there?", ("a.pdf",), "Report")) == (ALL, "surveys", "type: Report")

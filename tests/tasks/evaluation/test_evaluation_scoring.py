@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.evaluation.scoring import (
+    ANLS,
     ANSWERED,
     AT_FLOW,
     BASELINE,
@@ -27,16 +29,23 @@ from tasks.evaluation.scoring import (
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     SAME_EACH,
+    SHOWN,
+    SHOWN_FIRST,
     STRICT,
     UNANSWERED,
+    WORDS_SHOWN,
     Judged,
+    accuracy_by,
     difference_of,
     document_of,
+    f1_by,
     gain_over,
     perfect_by,
     score_answers,
     score_at_flow,
+    score_by_benchmarks,
     score_retrieval,
+    score_shown,
 )
 from tests.evaluation_plans import answered
 
@@ -206,3 +215,57 @@ def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_do
     right = scored.filter(pl.col("metric") == CORRECT)
     assert right.select("arm", "question_id").rows() == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
     assert right["document"].to_list() == ["a.pdf", "b.pdf", "a.pdf"] * 2 and right["value"].to_list() == [1.0] * 3 + [0.0] * 3
+
+
+def test_what_the_quotes_show_is_measured_where_pages_are_known_and_the_answer_can_stand_in_a_text():
+    shown = {"words_shown": 150, "answer_shown": True, "answer_first": False}
+    questions = [question("there", 2), question("pages unknown"), question("in no text", 2)]
+    found = {"there": shown, "pages unknown": shown, "in no text": {"words_shown": 20}}
+    scored = score_shown(questions, {"flow": {one.id: answered(one, **found[one.id]) for one in questions}})
+    assert values_of(scored) == {("flow", "there"): {SHOWN: 1.0, SHOWN_FIRST: 0.0, WORDS_SHOWN: 150.0}}
+
+
+MMLONGBENCH, LONGDOCURL = map(accuracy_by, Rules)
+LENGTH = BenchmarkQuestion("length", "How long?", ("a.pdf",), answers=("12",), answer_format="Int")
+TOWN = BenchmarkQuestion("town", "Where?", ("b.pdf",), answers=("Ulm",), answer_format="Str")
+TOWNS = BenchmarkQuestion("towns", "Where else?", ("b.pdf",), answers=('["Rome", "Paris"]',), answer_format="List")
+NOBODY = BenchmarkQuestion("nobody", "Who?", ("b.pdf",), answerable=False, answer_format="None")
+
+
+def by_benchmarks(*verdicts):
+    """Return the scores and F1 of questions with an answer and how it was found right or wrong."""
+    questions = [one for one, _answer, _kind in verdicts]
+    asked_for = {"flow": {one.id: answered(one, answer=answer) for one, answer, _kind in verdicts}}
+    judged = {"flow": {one.id: Judged(one.id, False, BY_RULES, MatchKind(kind)) for one, _answer, kind in verdicts}}
+    scored, apart = score_by_benchmarks(questions, asked_for, judged)
+    return {name: worth for (_arm, name), worth in values_of(scored).items()}, apart
+
+
+def test_by_the_rules_of_benchmarks_an_answer_has_the_worth_of_its_format():
+    found, apart = by_benchmarks(
+        (LENGTH, "12 m", "numeric"), (TOWN, "Rom", "wrong"), (TOWNS, "Paris", "wrong"), (NOBODY, "", "abstained")
+    )
+    assert found == {
+        "length": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0, ANLS: 0.0},
+        "town": {MMLONGBENCH: 0.0, LONGDOCURL: 0.0, ANLS: 0.0},
+        "towns": {MMLONGBENCH: 0.0, LONGDOCURL: 0.5},
+        "nobody": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0},
+    }
+    # One of three answerable ones is right, and one of three answers that were given.
+    assert [(one.metric, one.value, one.questions, one.documents) for one in apart] == [
+        (f1_by(Rules.MMLONGBENCH), pytest.approx(1 / 3), 4, 2)
+    ]
+    assert apart[0].low < apart[0].value < apart[0].high
+
+
+def test_who_abstains_is_right_only_where_nothing_answers_and_what_nobody_read_does_not_abstain():
+    found, (f1,) = by_benchmarks((LENGTH, "12", "abstained"), (TOWN, "Ulm", "exact"), (NOBODY, "", "unread"))
+    assert [found[name][MMLONGBENCH] for name in ("length", "town", "nobody")] == [0.0, 1.0, 0.0]
+    assert f1.value == pytest.approx(1 / 2)  # one of two, both times
+    found, (f1,) = by_benchmarks((LENGTH, "12", "unread"), (TOWN, "Ulm", "exact"))
+    assert found["length"][MMLONGBENCH] == 0.0 and f1.value == pytest.approx(1 / 2)
+
+
+def test_where_no_question_says_how_it_is_answered_there_is_only_the_likeness_of_words():
+    found, apart = by_benchmarks((CAR, "a cat", "wrong"), (NOTHING, "", "abstained"))
+    assert (found, apart) == ({"car": {ANLS: pytest.approx(0.8)}}, ())

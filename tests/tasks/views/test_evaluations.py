@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from storage.records.evaluations import BenchmarkQuestion, Figure
 from tasks.evaluation.comparing import MetricChange
 from tasks.evaluation.refusals import REFUSED_AT
-from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, difference_of, gain_over
+from tasks.evaluation.scoring import AT_FLOW, CONST, CORRECT, OWN, PERFECT, RETURNED, SHOWN, WORDS_SHOWN, difference_of, gain_over
 from tasks.evaluation.sizing import BY_PROBABILITY, CALIBRATION, MEANS, OVER_CONST, at_mean
 from tasks.evaluation.units import write_figure
 from tasks.views.evaluations import ComparisonView, context_of, evaluation_markdown, rows_moved
@@ -55,7 +55,14 @@ def answers():
     figures = [figure(CORRECT, arm, questions=count) for arm, count in (("flow", 1), ("top-k", 2000))]
     cost = [figure("input tokens", value=12345.6, low=9000.0, high=15000.0), figure("cost", value=0.00021, low=0.0, high=1.0)]
     refused = [figure(f"{REFUSED_AT}{share}", questions=80) for share in ("10%", "50%")]
-    return evaluation(*figures, *cost, *refused, figure(CORRECT, group="one page"), what="answers")
+    words = {"value": 150.44, "low": 148.0, "high": 152.0}
+    shown = [
+        figure(SHOWN),
+        figure(WORDS_SHOWN, **words),
+        figure(SHOWN, group="answer: string"),
+        figure(WORDS_SHOWN, group="answer: string", **words),
+    ]
+    return evaluation(*figures, *cost, *refused, figure(CORRECT, group="one page"), *shown, what="answers")
 
 
 def ablations():
