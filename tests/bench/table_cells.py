@@ -1,6 +1,6 @@
-"""`python -m tests.bench.table_cells --corpus mm`: how many labelled cells of tables a corpus has, by row and column.
+"""`python -m tests.bench.table_cells --corpus NAME`: how many labelled cells of tables a corpus has by row and column.
 
-The corpus, of `FLOWREADER_HOME`, holds the documents that table_cells.jsonl names. Each of its lines is a cell that answers a question
+The corpus, in `FLOWREADER_HOME`, holds the documents that table_cells.jsonl names. Each of its lines is a cell that answers a question
 (`asks` is cell), or whose row's label does (row), or that an answer is worked out from (part): its physical page, the words of its row
 and of its column as they are printed, each the outermost first, and what stands in it. The documents belong to their publishers.
 """
@@ -20,6 +20,8 @@ from tasks.algorithms.text.stems import stems_in
 from tests.bench.measuring import CONSOLE
 
 CELLS = Path(__file__).with_suffix(".jsonl")
+SPARE_DIGITS = 2
+"""What a cell may have besides its value: a deviation in brackets, not the next row's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +29,37 @@ class Label:
     id: str
     document: str
     page: int
-    row: tuple[str, ...]
-    column: tuple[str, ...]
+    row: Sequence[str]
+    column: Sequence[str]
     value: str
     asks: str
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the corpus has of a labelled cell; each of the first three includes the next."""
-
     whole: bool
-    """The value, under all heads, in a row with the label and the groups that it stands in."""
-    lowest: bool
-    """The same with the innermost head and the row's own label alone."""
+    """The value, under all its heads, after the label of its row, in the groups that the row belongs to."""
+    innermost: bool
+    """The same by the row's own label and the innermost head."""
     in_row: bool
     on_page: bool
     table: bool
     scanned: bool
 
 
-def labels() -> list[Label]:
-    lines = map(json.loads, CELLS.read_text("utf-8").splitlines())
-    return [Label(**{**line, "row": tuple(line["row"]), "column": tuple(line["column"])}) for line in lines]
-
-
 def look_for(label: Label, snapshot: Snapshot) -> Found:
     document = snapshot.find(label.document, exact=True).id
     nodes = snapshot.nodes_on(document, label.page)
-    parser = snapshot.pages(document)[label.page - 1].parser
     rows = [row for row in snapshot.rows(document) if row.page == label.page and not row.is_header]
     places = [place for row in rows for place in places_in(row, label)]
     texts = [text for node in nodes for text in (node.content, node.caption, node.picture_text)]
     return Found(
         whole=(True, True) in places,
-        lowest=any(headed for _, headed in places),
+        innermost=any(innermost for _, innermost in places),
         in_row=bool(places),
         on_page=any(find_words(text, label.value) for text in texts),
         table=any(node.modality is Modality.TABLE for node in nodes),
-        scanned=parser is PageParser.OCR,
+        scanned=snapshot.pages(document)[label.page - 1].parser is PageParser.OCR,
     )
 
 
@@ -75,9 +69,14 @@ def places_in(row: TableRow, label: Label) -> Iterator[tuple[bool, bool]]:
     around = row.text[: row.text.find(": ".join(filter(None, cells[0])))] if cells else ""
     for place, (header, cell) in enumerate(cells):
         before = " ".join(text for _, text in cells[:place])
-        if find_words(cell, label.value) and holds(before, label.row[-1:]):
-            headed = holds(header, label.column[-1:])
-            yield headed and holds(header, label.column) and holds(f"{around} {before}", label.row), headed
+        if is_value(cell, label.value) and holds(before, label.row[-1:]):
+            innermost = holds(header, label.column[-1:])
+            yield innermost and holds(header, label.column) and holds(f"{around} {before}", label.row), innermost
+
+
+def is_value(cell: str, value: str) -> bool:
+    digits = [sum(map(str.isdigit, text)) for text in (cell, value)]
+    return find_words(cell, value) is not None and digits[0] <= digits[1] + SPARE_DIGITS
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
@@ -89,35 +88,30 @@ GROUPS: dict[str, Callable[[Label, Found], bool]] = {
     "the answer is its row's label": lambda label, _: label.asks == "row",
     "the answer is worked out from it": lambda label, _: label.asks == "part",
     "on a page with a text layer": lambda _, found: not found.scanned,
-    "on a scanned page": lambda _, found: found.scanned,
+    "on a page read by OCR": lambda _, found: found.scanned,
     "all": lambda *_: True,
 }
-COLUMNS = {
-    "row, groups, all heads": "whole",
-    "label, innermost head": "lowest",
-    "label alone": "in_row",
-    "value on the page": "on_page",
-    "a table on the page": "table",
-}
+COLUMNS = ("whole", "innermost", "in_row", "on_page", "table")
+HEADS = ("groups, label, all heads", "label, innermost head", "label alone", "value on its page", "a table on its page")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="table-cells", description=__doc__)
     parser.add_argument("--corpus", required=True)
     with open_for_reading(corpus_location(parser.parse_args().corpus)) as snapshot:
-        looked = [(label, look_for(label, snapshot)) for label in labels()]
-    lines = [["cells", "", *COLUMNS], ["---", "--:", *["--:" for _ in COLUMNS]]]
+        labels = [Label(**json.loads(line)) for line in CELLS.read_text("utf-8").splitlines()]
+        looked = [(label, look_for(label, snapshot)) for label in labels]
+    lines = [["cells", "of", *HEADS], ["---", "--:", *["--:" for _ in HEADS]]]
     for name, is_in in GROUPS.items():
         group = [found for label, found in looked if is_in(label, found)]
-        counts = [sum(getattr(found, what) for found in group) for what in COLUMNS.values()]
+        counts = [sum(getattr(found, column) for found in group) for column in COLUMNS]
         lines.append([name, f"{len(group)}", *(f"{count} ({count / max(1, len(group)):.0%})" for count in counts)])
-    missed = [
-        f"{label.id} page {label.page}, {' / '.join(label.row)}: {'no head' if found.in_row else 'no row'}"
-        for label, found in looked
-        if not found.lowest
-    ]
-    for line in (*(f"| {' | '.join(line)} |" for line in lines), "", *missed):
-        CONSOLE.print(line, markup=False, soft_wrap=True)
+    for line in lines:
+        CONSOLE.print(f"| {' | '.join(line)} |", markup=False, soft_wrap=True)
+    for label, found in looked:
+        if not found.innermost:
+            missing = "head" if found.in_row else "row" if found.on_page else "value"
+            CONSOLE.print(f"{label.id} page {label.page}, {label.row[-1]}: no {missing}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":
