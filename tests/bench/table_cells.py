@@ -1,8 +1,8 @@
 """`python -m tests.bench.table_cells --corpus NAME`: how many labelled cells of tables a corpus has by row and column.
 
-The corpus, in `FLOWREADER_HOME`, holds the documents that table_cells.jsonl names. Each of its lines is a cell that answers a question
-(`asks` is cell), or whose row's label does (row), or that an answer is worked out from (part): its physical page, the words of its row
-and of its column as they are printed, each the outermost first, and what stands in it. The documents belong to their publishers.
+The corpus, in `FLOWREADER_HOME`, holds the documents that table_cells.jsonl names. Each of its lines is a cell that answers a
+question (`asks` is cell), or whose row's label does (row), or that an answer is worked out from (part): its physical page, the
+words of its row and of its column as they are printed, each the outermost first, and what stands in it.
 """
 
 import argparse
