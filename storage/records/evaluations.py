@@ -50,12 +50,11 @@ class Asked:
     """What came of one question: pages best first, the pages of the evidence that was read, and the answer with its cost.
 
     `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
-    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `pieces` are what could
-    have been shown, for a fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its
-    features. `unanswered`:
+    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking. `unanswered`:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
     rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None
-    where it could stand in no text. `words_shown` counts the words of all quotes.
+    where it could stand in no text. `words_shown` counts the words of all quotes. `pieces` are what could have been shown, for a
+    fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its features.
     """
 
     key: str
@@ -75,10 +74,10 @@ class Asked:
     doubts: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     unanswered: bool = False
-    pieces: tuple[tuple[float, ...], ...] = ()
     words_shown: int = 0
     answer_shown: bool | None = None
     answer_first: bool | None = None
+    pieces: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from tasks.algorithms.probability import (
 from tasks.asking.deciding import code_identity
 from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
-from tasks.evaluation.pieces import fitted_pieces
+from tasks.evaluation.pieces import fitted_pieces, score_pieces
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
 from tasks.evaluation.scoring import ALL, BASELINE, CONFIDENCE, CONST, GAIN, PERFECT, SAME_EACH, SEED, document_of
@@ -220,9 +220,14 @@ def score_sizes(
 ) -> tuple[pl.DataFrame, tuple[Figure, ...], tuple[str, ...]]:
     """Return the scores of sets of probable pages for each arm of `flow`, their calibration, and why there are none.
 
-    They are weighed by weights of elsewhere, or out of fold.
+    They are weighed by weights of elsewhere, or out of fold. Of a fit come besides those of what is shown.
     """
     frames, figures, notes = [pl.DataFrame(schema=SCORED)], list[Figure](), list[str]()
+    if plan.request.what == "fit":
+        words = plan.request.settings.ask.reading.words
+        shown, unknown = score_pieces(OF_DOCUMENT, plan.questions, results.asked[OF_DOCUMENT], most_words=words)
+        frames.append(shown)
+        notes += unknown
     top_k = {arm.whole_corpus: results.asked.get(arm.name) for arm in plan.arms if arm.reader == BASELINE}
     for arm in plan.arms if plan.request.preset == "default" else ():
         if arm.reader != BASELINE:
