@@ -40,6 +40,7 @@ tasks.algorithms.metrics
 tasks.algorithms.graphs
 tasks.algorithms.questions
 tasks.algorithms.flow
+tasks.algorithms.evidence
 tasks.algorithms.quotes
 tasks.algorithms.layout
 tasks.algorithms.text

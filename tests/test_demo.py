@@ -29,7 +29,7 @@ def quoted(answer):
 
 def test_a_question_of_two_parts_finds_both_pages(answers):
     assert "184.6" in quoted(answers[0]) and "934" in quoted(answers[0]) and answers[0]["status"] == "evidence"
-    assert {place[:2] for place in places(answers[0])} == {("annual_report.pdf", 5), ("annual_report.pdf", 10)}
+    assert {place[:2] for place in places(answers[0])} >= {("annual_report.pdf", 5), ("annual_report.pdf", 10)}
 
 
 def test_a_row_of_a_table_is_quoted_whole_and_told_by_its_column(answers):

@@ -146,6 +146,7 @@ def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_wor
     missed = np.hstack([np.zeros((len(held), 1)), missed])
     worth = (1.0 - np.exp(missed[:, last + 1] - missed[:, first])) / np.maximum(length, SHORTEST) ** LENGTH_PRICE
     chosen: list[range] = []
+    turns = list(range(len(worth))) if len(worth) > 1 else []
     open_runs, left, least = np.ones(len(runs), dtype=np.bool_), most_words, 0.0
     while True:
         fitting = open_runs & (length <= left)
@@ -153,7 +154,9 @@ def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_wor
             fitting = open_runs & (length == length.min())
         if not fitting.any():
             break
-        row = worth[len(chosen)] if len(chosen) < len(worth) else worth.max(axis=0)
+        while turns and not open_runs[int(np.argmax(worth[turns[0]]))]:
+            del turns[0]  # what is best for this part is shown already
+        row = worth[turns.pop(0)] if turns else worth.max(axis=0)
         best = int(np.argmax(np.where(fitting, row, -1.0)))
         least = least if chosen else FAINT * row[best]
         if row[best] < least:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.records.documents import Modality, NodeKind, Passage, TableRow
-from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.arrays import BoolArray, FloatArray
 from tasks.algorithms.evidence import PieceTexts, choose_runs, spread_features
 from tasks.algorithms.probability import Logistic, probabilities
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, find_new_values, holds_kind
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.stems import stems_in, words_in_chunk
 from tasks.algorithms.text.words import sentences_of
+from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Question, Quote
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
@@ -31,6 +32,18 @@ SENTENCE_WORDS = 4
 """Fewer words, a label or a number, may stand in several places and mean something else in each."""
 CAPTION_WORDS = 12
 """A table's caption of more is not said again with each of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A part of the question: its words, and what each stem of the question weighs of it.
+
+    `only_place`: it asks what stands in a place that it names, and nothing else.
+    """
+
+    text: str
+    shares: Mapping[str, float]
+    only_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +80,40 @@ def watch_pieces() -> Iterator[list[Weighed]]:
 
 def choose_evidence(
     question: Question,
-    parts: Sequence[tuple[str, Mapping[str, float]]],
+    parts: Sequence[Wanted],
     paths: Sequence[PathText],
     weights: Logistic,
     *,
     most_words: int,
 ) -> tuple[Quote, ...]:
-    """Return the quotes to show, the best first; none where nothing was read that has words.
-
-    `parts` are those of the question, with what each stem weighs of it.
-    """
+    """Return the quotes to show, the best first; none where nothing was read that has words."""
     pieces = list_pieces(paths)
     if not pieces or not parts:
         return ()
     texts = _texts_of(pieces)
-    features = [weigh_pieces(question.text, text, shares, pieces, texts) for text, shares in parts]
+    features = [weigh_pieces(question.text, part, pieces, texts) for part in parts]
     if (seen := _watched.get()) is not None:
         seen.append(Weighed(pieces, features[0]))
     runs = choose_runs(
-        held=np.array([probabilities(one, weights) for one in features]),
+        held=np.array([probabilities(one, weights) * _in_place(part, pieces) for one, part in zip(features, parts, strict=True)]),
         words=texts.words,
         blocks=np.array([piece.block for piece in pieces]),
         most_words=most_words,
         longest=LONGEST_RUN,
     )
-    asked = frozenset(stem for _text, shares in parts for stem in shares)
+    asked = frozenset(stem for part in parts for stem in part.shares)
     return tuple(_quote(pieces[run.start : run.stop], asked) for run in runs)
+
+
+def _in_place(part: Wanted, pieces: Sequence[Piece]) -> BoolArray:
+    """Return which pieces may be shown for a part of the question (n,): of one that asks what stands in a place only what does."""
+    named = np.array([piece.node.id in piece.path.named for piece in pieces], dtype=np.bool_)
+    return named if part.only_place and named.any() else np.ones(len(pieces), dtype=np.bool_)
 
 
 def _quote(pieces: Sequence[Piece], asked: frozenset[str]) -> Quote:
     first = pieces[0]
-    text = ("; " if first.node.modality is Modality.TABLE else " ").join(piece.text for piece in pieces)
+    text = " ".join(piece.text for piece in pieces)
     covered, beside = asked & stems_in(text), asked & stems_around(first.node, first.path)
     return Quote(first.node, text, first.path.worth[first.node.id], covered, beside - covered)
 
@@ -105,7 +121,7 @@ def _quote(pieces: Sequence[Piece], asked: frozenset[str]) -> Quote:
 def list_pieces(paths: Sequence[PathText]) -> list[Piece]:
     """Return what may be shown of these paths, in reading order, each node once; reference lists say nothing.
 
-    A sentence that another node says as well, as a picture does where it shows the text, comes once. Rows may be shown together.
+    A sentence that another node says as well, as a picture does where it shows the text, comes once. A row is whole by itself.
     """
     pieces: list[Piece] = []
     said, block = dict[str, str](), 0
@@ -116,6 +132,7 @@ def list_pieces(paths: Sequence[PathText]) -> list[Piece]:
             alike = " ".join(text.casefold().split())
             if alike.count(" ") < SENTENCE_WORDS or said.setdefault(alike, node.id) == node.id:
                 pieces.append(Piece(text, node, path, block))
+                block += bool(rows)
             else:
                 # What is left out stood between what is not shown together.
                 block += 1
@@ -154,13 +171,16 @@ def _texts_of(pieces: Sequence[Piece]) -> PieceTexts:
     )
 
 
-def weigh_pieces(question: str, part: str, shares: Mapping[str, float], pieces: Sequence[Piece], texts: PieceTexts) -> FloatArray:
+def weigh_pieces(question: str, part: Wanted, pieces: Sequence[Piece], texts: PieceTexts) -> FloatArray:
     """Return the features of the pieces for a part of the question, (n, 13)."""
-    kind, known = expected_kind(part), stems_in(question)
+    kind, known = expected_kind(part.text), stems_in(question)
+    # A place that the question names says which page, not what on it.
+    words = {stem: share for stem, share in part.shares.items() if stem != NAMED_PLACE}
+    whole = sum(words.values()) or 1.0
     numbers = [len(find_new_values(piece.text, AnswerKind.NUMBER, question)) for piece in pieces]
     return spread_features(
         texts,
-        shares=dict(shares),
+        shares={stem: share / whole for stem, share in words.items()},
         asks_kind=kind is not AnswerKind.ANY,
         asks_number=kind in {AnswerKind.NUMBER, AnswerKind.PERCENTAGE},
         holds_kind=[holds_kind(piece.text, kind, question) for piece in pieces],

@@ -19,7 +19,7 @@ from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import Duty, PathReading, PathText, Question, Quote, Synthesis, T, Verdict
 from tasks.asking.weights import piece_weights
 from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shorten_quote
-from tasks.reading.evidence import choose_evidence
+from tasks.reading.evidence import Wanted, choose_evidence
 from tasks.settings.ask import ReadingOutSettings
 
 
@@ -37,6 +37,9 @@ class Part:
     asked: Scores
     all: Scores
     only_place: bool
+
+    def wanted(self, rarity: Mapping[str, float]) -> Wanted:
+        return Wanted(self.text, dict(zip(rarity, self.all.tolist(), strict=True)), self.only_place)
 
 
 def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
@@ -137,8 +140,7 @@ class ExtractiveReader:
         answers = self.answered_parts(question, readings, rarity)
         shown = choose_evidence(
             question,
-            [(answer.part.text, dict(zip(rarity, answer.part.all.tolist(), strict=True))) for answer in answers]
-            or [(question.text, {})],
+            [answer.part.wanted(rarity) for answer in answers] or [Wanted(question.text, {})],
             [reading.path for reading in readings if reading.path is not None],
             self.weights or piece_weights(),
             most_words=self.settings.words,

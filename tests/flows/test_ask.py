@@ -161,7 +161,8 @@ def nodes_of(names):
 def test_whatever_is_asked_is_answered_or_not_found_and_says_why(question, candidates):
     answer = answer_to(question, settings={"candidates": candidates})
     assert answer.why and answer.pages
-    assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.citations) and not answer.answer
+    assert answer.status in {AnswerStatus.NOT_FOUND, AnswerStatus.EVIDENCE} and not answer.answer
+    assert answer.citations, "what comes closest is shown all the same"
 
 
 def test_a_corpus_of_another_embedder_is_not_asked(tmp_path):

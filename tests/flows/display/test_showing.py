@@ -77,7 +77,7 @@ def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
     show_answer(view_of(replace(answer("report"), citations=(long,))), Output(as_json=False), with_question=False)
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) == 400 + 4 and any(line.endswith("…") for line in lines)
+    assert max(map(len, lines)) == 800 + 4 and any(line.endswith("…") for line in lines)
 
 
 def screen(*, terminal=True, as_json=False):

@@ -180,7 +180,7 @@ def test_what_no_passage_says_is_no_answer_and_rules_quote_the_evidence(context)
 
 
 def test_of_a_long_sentence_the_words_that_say_the_answer_are_shown_as_its_proof(context):
-    settings = model_settings(reading={"words": 5, "model": {"forms": "small"}})
+    settings = model_settings(reading={"quote_words": 5, "model": {"forms": "small"}})
     with reading(context, saying("In 1950"), (2,), settings=settings) as scene:
         (found,) = scene.read()
     assert [quote.text for quote in found.quotes] == ["18 metres deep in 1950."]
