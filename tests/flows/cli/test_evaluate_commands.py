@@ -198,6 +198,6 @@ def test_ctrl_c_while_questions_are_asked_ends_in_order_and_the_same_command_ask
     assert 0 < len(before) < 3 + QUESTIONS_MORE
     done = flowreader(*command, "--json", home=own_home, check=0)
     printed = json.loads(done.stdout)
-    assert {one["questions"] for one in printed["figures"] if one["group"] == "all"} == {3 + QUESTIONS_MORE}
+    assert max(one["questions"] for one in printed["figures"] if one["group"] == "all") == 3 + QUESTIONS_MORE
     after = asked_so_far()
     assert set(before) <= set(after) and len(after) == len(set(after)) == 3 + QUESTIONS_MORE
