@@ -182,7 +182,7 @@ def _runs_within(words: IntArray, blocks: IntArray, longest: int) -> IntArray:
 class ShownExample:
     """A question to fit to: of its n pieces the features (n, 13), words and blocks (n,).
 
-    The answer `stands` in some (n,), of which those are `right` where it does so for what the question asks.
+    The answer `stands` in some (n,); among those, `right` are the ones where it stands for what the question asks.
     """
 
     document: str

@@ -85,7 +85,7 @@ def gather_answer(
 
 
 RUNNING_SHARE, RUNNING_PAGES = 0.2, 3
-"""A heading that stands on this share of the pages, and on so many, is a running head."""
+"""A heading that stands on this share of the pages, and on at least this number of them, is a running head."""
 
 
 def running_heads(snapshot: Snapshot, documents: Collection[str]) -> frozenset[tuple[str, str]]:

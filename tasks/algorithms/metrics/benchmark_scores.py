@@ -69,7 +69,7 @@ def likeness(one: str, other: str) -> float:
     """Return 1 less the edit distance over the length of the longer text; 0 where that is at most THRESHOLD."""
     longest = max(len(one), len(other))
     if 2 * abs(len(one) - len(other)) >= longest > 0:
-        return 0.0  # so many signs are missing, and the distance of long texts takes long
+        return 0.0  # more than half of it is missing, and the distance of long texts takes long
     alike = 1.0 - edit_distance(one, other) / max(longest, 1)
     return alike if alike > THRESHOLD else 0.0
 
