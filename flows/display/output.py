@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,11 +55,17 @@ class Output:
 
     def paragraph(self, text: str, style: str = "", first: str = "") -> None:
         """Write words for people, `first` before them; a terminal gets them wrapped, and aligned behind `first`."""
-        for row, line in enumerate(printable(text).split("\n")):
-            broken = Text(line).wrap(self.console, max(self.console.width - len(first), 1), overflow="fold")
-            parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
-            for place, part in enumerate(parts):
-                self.line((" " * len(first) if row or place else first) + part, style)
+        from tasks.views.render import BOLD
+
+        for row, line in enumerate(escape_unprintable(text, keep=f"\n{BOLD}").split("\n")):
+            words = Text.assemble(*((part, "bold" if place % 2 else "") for place, part in enumerate(line.split(BOLD))))
+            for place, part in enumerate(self._broken(words, len(first)) if self.console.is_terminal else [words]):
+                self.console.print(Text.assemble(" " * len(first) if row or place else first, part, style=style))
+
+    def _broken(self, words: Text, margin: int) -> Iterator[Text]:
+        for part in words.wrap(self.console, max(self.console.width - margin, 1), overflow="fold"):
+            part.rstrip()
+            yield part
 
     def show(self, template: str, *tables: tuple[Any, ...], **context: Any) -> None:  # noqa: ANN401 - Jinja's
         """Write what a text template makes of the context: each of its lines is `STYLE| WORDS`, `table| NUMBER`, or empty."""

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from storage.text import as_markdown, counted, escape_unprintable, list_names, minute, number_list, page_list, paragraphs, shorten
+from tasks.algorithms.questions.kinds import split_at_asked
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "html" / "style.css"
@@ -20,6 +21,8 @@ SMALL = 0.001
 """Numbers below have six decimals, all others three."""
 LINE_BREAK = "\x1f"
 """Stands for a line break inside what is shown: only a template begins a line of its own."""
+BOLD = "\x0e"
+"""Stands before and after bold words, likewise."""
 LINK, TAG = re.compile(r"(?<=\])(?=[(:])"), re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Characters that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
@@ -28,6 +31,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     **{each.__name__: each for each in (counted, list_names, minute, number_list, page_list, shorten)},
     "number": lambda value, form: Markup(format(value, form)),
     "paragraphs": lambda text: Markup(paragraphs(text)),
+    "split_at_asked": split_at_asked,
     "split_at_numbers": CITATION.split,
 }
 
@@ -70,6 +74,7 @@ def html_text(text: str) -> str:
 
 
 TEXT = language("text", terminal_text)
+TEXT.globals["bold"] = BOLD
 MARKDOWN = language("markdown", as_markdown)
 CHAT = language("chat", chat_text)
 """What clients of OpenAI show: lighter than a page, for some of them show it as it is."""

@@ -155,6 +155,21 @@ def find_new_values(text: str, kind: AnswerKind, question: str) -> frozenset[str
     return _values(text, kind) - _values(question, kind)
 
 
+def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
+    """Return a text in pieces, and of each whether it is of the kind that the question asks for, and new to it."""
+    kind = expected_kind(question)
+    if kind is AnswerKind.PERCENTAGE and not find_new_values(text, kind, question):
+        kind = AnswerKind.NUMBER
+    new = find_new_values(text, kind, question) if kind is not AnswerKind.ANY else frozenset()
+    pieces, end = [], 0
+    for match in _HELD[kind].finditer(text) if new else ():
+        value = match[0].rstrip(".,")
+        if value.casefold() in new:
+            pieces += [(text[end : match.start()], False), (value, True)]
+            end = match.start() + len(value)
+    return tuple((words, asked) for words, asked in (*pieces, (text[end:], False)) if words)
+
+
 # Every quote is held against the same question.
 @lru_cache(maxsize=256)
 def _values(text: str, kind: AnswerKind) -> frozenset[str]:

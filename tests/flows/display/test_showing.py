@@ -14,6 +14,7 @@ from flows.display.output import Output
 from flows.display.progress import WorkMeter, step_shares
 from flows.display.progress import show_ingest as progress_shown
 from storage.errors import RequestError
+from storage.records.answers import AnswerStatus
 from storage.system import DiskFullError, is_full_disk
 from tasks.events import DraftGrown, QueueSeen, StageReached, emit
 from tasks.finding.plan import DocumentWork
@@ -50,6 +51,17 @@ def test_on_a_terminal_a_paragraph_breaks_between_words_and_stays_below_where_it
         output.paragraph("incomprehensibilities \x1b[31m 日本語の長い文章の長い文章")
     assert lines[:3] == ["[1] one two three", "    four five", "    six [b]seven"]
     assert lines[3:] == ["incomprehensibilitie", "s \\x1b[31m", "日本語の長い文章の長", "い文章"]
+
+
+def test_what_is_asked_for_is_bold_on_a_terminal_and_plain_in_a_pipe():
+    quoted = (replace(citation("report"), quote="a \x0e of 12 [b]"),)
+    counted = replace(answer("report"), question="How many?", answer="", status=AnswerStatus.EVIDENCE, citations=quoted)
+    for shows in (True, False):
+        output = Output(as_json=False)
+        output.__dict__["console"] = Console(file=io.StringIO(), force_terminal=shows, width=60, highlight=False, soft_wrap=True)
+        show_answer(view_of(counted), output, with_question=False)
+        text = output.console.file.getvalue()
+        assert ("a \\x0e of \x1b[1m12\x1b[0m [b]" if shows else "a \\x0e of 12 [b]") in text
 
 
 def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):

@@ -17,6 +17,7 @@ from tasks.algorithms.questions.kinds import (
     holds_kind,
     list_uncovered_stems,
     question_parts,
+    split_at_asked,
     sub_questions,
     surveys,
 )
@@ -217,6 +218,22 @@ def test_no_part_is_empty_and_none_is_invented(question):
 )
 def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question, noun):
     assert find_counted_noun(question) == noun
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "asked"),
+    [
+        ("What percentage of adults voted in 2020?", "In 2020, 45% of 1,200 adults voted.", ["45%"]),
+        ("What percentage of adults voted in 2020?", "Voted in 2020 (%): 45.", ["45"]),
+        ("How many adults voted in 2020?", "In 2020, three of 1,200 adults voted.", ["three", "1,200"]),
+        ("When was it founded?", "Founded in May 1999 by 3 people.", ["May", "1999"]),
+        ("Why did it fail?", "It failed in 1999 for 3 reasons.", []),
+        ("How many?", "", []),
+    ],
+)
+def test_a_quote_is_parted_where_it_holds_the_kind_that_is_asked_for(question, text, asked):
+    pieces = split_at_asked(text, question)
+    assert [words for words, wanted in pieces if wanted] == asked and "".join(words for words, _ in pieces) == text
 
 
 @pytest.mark.parametrize(
