@@ -36,7 +36,7 @@ LENGTH_PRICE = 0.3
 """Of two runs that hold the answer with the same probability the shorter one leaves room for others: divided by words to this."""
 SHORTEST = 4
 """Words; a shorter run costs as much, for it is no better understood."""
-FAINT = 0.05
+FAINT = 0.1
 """Of the worth of the first run; what is worth less is not shown, room or not: out of fold as many answers are shown without it."""
 
 
@@ -118,6 +118,15 @@ def _page_ranks(texts: PieceTexts) -> IntArray:
 def speaks_of_it(features: FloatArray) -> FloatArray:
     """Return whether a word of the question stands in or beside each piece (n,), by its features."""
     return np.asarray(features[:, 2:6].sum(axis=1) > 0.0)
+
+
+def worth_showing(features: FloatArray, weights: Logistic) -> FloatArray:
+    """Return the probability that each piece holds the answer, (n,): none of a title or caption that says no word of the question.
+
+    Out of fold such titles are the answer to 1 question in 100, and nothing to the reader of the other 99.
+    """
+    shares, names_only = (features[:, FEATURES.index(name)] for name in ("share of the question inside", "names only"))
+    return probabilities(features, weights) * ((names_only == 0.0) | (shares > 0.0))
 
 
 def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_words: int, longest: int) -> list[range]:
@@ -221,7 +230,7 @@ def shown_out_of_fold(
             fit = fit_pieces(seen)
             for number in np.flatnonzero(places == fold).tolist():
                 one = examples[number]
-                held = probabilities(one.features, fit)[np.newaxis]
+                held = worth_showing(one.features, fit)[np.newaxis]
                 runs = choose_runs(held=held, words=one.words, blocks=one.blocks, most_words=most_words, longest=longest)
                 stands = [bool(one.stands[run.start : run.stop].any()) for run in runs]
                 found[:, number] += [any(stands), any(stands[:1])]

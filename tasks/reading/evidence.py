@@ -13,8 +13,8 @@ import numpy as np
 
 from storage.records.documents import Modality, NodeKind, Passage, TableRow
 from tasks.algorithms.arrays import BoolArray, FloatArray
-from tasks.algorithms.evidence import PieceTexts, choose_runs, spread_features
-from tasks.algorithms.probability import Logistic, probabilities
+from tasks.algorithms.evidence import PieceTexts, choose_runs, spread_features, worth_showing
+from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, find_new_values, holds_kind
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.stems import stems_in, words_in_chunk
@@ -95,14 +95,24 @@ def choose_evidence(
     if (seen := _watched.get()) is not None:
         seen.append(Weighed(pieces, features[0]))
     runs = choose_runs(
-        held=np.array([probabilities(one, weights) * _in_place(part, pieces) for one, part in zip(features, parts, strict=True)]),
+        held=np.array([worth_showing(one, weights) * _in_place(part, pieces) for one, part in zip(features, parts, strict=True)]),
         words=texts.words,
         blocks=np.array([piece.block for piece in pieces]),
         most_words=most_words,
         longest=LONGEST_RUN,
     )
     asked = frozenset(stem for part in parts for stem in part.shares)
-    return tuple(_quote(pieces[run.start : run.stop], asked) for run in runs)
+    return tuple(_without_told([_quote(pieces[run.start : run.stop], asked) for run in runs]))
+
+
+def _without_told(quotes: Sequence[Quote]) -> Iterator[Quote]:
+    """Yield the quotes but the headings and captions that stand over an earlier one, and are shown with it."""
+    told: set[str] = set()
+    for quote in quotes:
+        if quote.node.kind not in HEADINGS or quote.text not in told:
+            yield quote
+        told.update(quote.node.section_path[-1:])
+        told.update({quote.node.caption} if quote.node.caption in quote.text else ())
 
 
 def _in_place(part: Wanted, pieces: Sequence[Piece]) -> BoolArray:

@@ -69,6 +69,17 @@ def test_a_sentence_that_a_picture_shows_as_well_is_said_once(tmp_path):
     assert [citation.quote for citation in answer.citations] == [sentence]
 
 
+def test_a_heading_is_shown_where_it_speaks_of_what_is_asked_and_is_not_shown_over_a_quote_already(tmp_path):
+    page = [
+        Passage("The gearbox", kind=NodeKind.TITLE, section="The gearbox"),
+        Passage("It failed in March because a seal was cut.", section="The gearbox"),
+        Passage("A new gearbox", kind=NodeKind.TITLE),
+        Passage("Paint", kind=NodeKind.TITLE),
+    ]
+    quotes = [one.quote for one in shown(tmp_path, "Why did the gearbox fail?", *page).citations]
+    assert quotes == ["It failed in March because a seal was cut.", "A new gearbox"]
+
+
 def test_more_words_show_more_and_none_is_cut(tmp_path):
     passages = [Passage(f"The gearbox of turbine {number} failed in week {number} of the year.", number) for number in range(1, 9)]
     few, many = (shown(tmp_path, "When did the gearbox fail?", *passages, reading={"words": words}) for words in (20, 200))
