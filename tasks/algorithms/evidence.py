@@ -126,7 +126,7 @@ def worth_showing(features: FloatArray, weights: Logistic) -> FloatArray:
     Out of fold such titles are the answer to 1 question in 100, and nothing to the reader of the other 99.
     """
     shares, names_only = (features[:, FEATURES.index(name)] for name in ("share of the question inside", "names only"))
-    return probabilities(features, weights) * ((names_only == 0.0) | (shares > 0.0))
+    return np.where((names_only == 0.0) | (shares > 0.0), probabilities(features, weights), 0.0)
 
 
 def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_words: int, longest: int) -> list[range]:
