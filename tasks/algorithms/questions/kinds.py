@@ -13,7 +13,7 @@ import numpy as np
 
 from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import require_range
-from tasks.algorithms.questions.places import NUMBER_WORDS
+from tasks.algorithms.questions.places import NUMBER_WORDS, NUMBERED_WORD
 from tasks.algorithms.text.kept import names_in, parts_of, says_something, strip_instructions
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
@@ -135,6 +135,10 @@ _HELD = {
 }
 
 
+_NAMING = re.compile(rf"\w$|\b{NUMBERED_WORD}\.?\s*$", re.IGNORECASE)
+"""Before a number that is a part of a name: "M36", "Table 1"."""
+
+
 def expected_kind(question: str) -> AnswerKind:
     """Return what the question's answer must hold; the most particular kind where several are asked for."""
     asked = strip_instructions(question)
@@ -164,7 +168,7 @@ def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
     pieces, end = [], 0
     for match in _HELD[kind].finditer(text) if new else ():
         value = match[0].rstrip(".,")
-        if value.casefold() in new:
+        if value.casefold() in new and not _NAMING.search(text[: match.start()]):
             pieces += [(text[end : match.start()], False), (value, True)]
             end = match.start() + len(value)
     return tuple((words, asked) for words, asked in (*pieces, (text[end:], False)) if words)

@@ -99,9 +99,9 @@ class NamedPlace:
 
 _LABELS = "|".join(sorted(LABEL_KINDS, key=len, reverse=True))
 _SECTION_WORD = r"(?:section|chapter|part|appendix|paragraph|slide|page)"
-_NUMBERED_WORD = rf"(?:{_LABELS}|pages?|pp?|slides?|sheets?|sections?|chapters?|appendix|items?|notes?|parts?)"
-_SPELLED = re.compile(rf"\b({_NUMBERED_WORD})\s+({_NUMBER_WORD})\b", re.IGNORECASE)
-_CALLED_NUMBER = re.compile(rf"\b({_NUMBERED_WORD})s?\s*(?:numbers?|no\.?|nos\.?|nr\.?|#)\s*(?=\d)", re.IGNORECASE)
+NUMBERED_WORD = rf"(?:{_LABELS}|pages?|pp?|slides?|sheets?|sections?|chapters?|appendix|items?|notes?|parts?)"
+_SPELLED = re.compile(rf"\b({NUMBERED_WORD})\s+({_NUMBER_WORD})\b", re.IGNORECASE)
+_CALLED_NUMBER = re.compile(rf"\b({NUMBERED_WORD})s?\s*(?:numbers?|no\.?|nos\.?|nr\.?|#)\s*(?=\d)", re.IGNORECASE)
 _LOWER_ROMAN = re.compile(r"\b(pages?|pp?\.)\s+([ivxl]{1,6})\b(?!\s*['\u2019])")
 _NO_PAGE = re.compile(r"&\s?P(?=\s*\d)", re.IGNORECASE)
 _LABEL_WORD = re.compile(rf"\b({_LABELS}|item|note|part)(s?\.?)\s*(?=\d)", re.IGNORECASE)
