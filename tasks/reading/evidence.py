@@ -18,6 +18,7 @@ from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, find_new_values, holds_kind
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.stems import stems_in, words_in_chunk
+from tasks.algorithms.text.summaries import is_meaningless_text
 from tasks.algorithms.text.words import sentences_of
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Question, Quote
@@ -158,13 +159,14 @@ def row_texts(node: Passage, rows: Sequence[TableRow]) -> Iterator[str]:
 
 
 def lines_of(node: Passage) -> Iterator[str]:
-    """Yield the sentences and lines of a node; a figure's are the words in it, or else its caption."""
+    """Yield the sentences and lines of a node but runs of signs; a figure's are the words in it, or else its caption."""
     text = (node.picture_text or node.content or node.caption) if node.modality is Modality.FIGURE else node.content
     for line in text.splitlines():
         for sentence in sentences_of(line):
             words = sentence.split()
             size = len(words) if len(words) <= LONGEST_PIECE else LONGEST_PIECE // 2
-            yield from (" ".join(words[start : start + size]) for start in range(0, len(words), size))
+            lines = (" ".join(words[start : start + size]) for start in range(0, len(words), size))
+            yield from (line for line in lines if not is_meaningless_text(text=line, title="", is_prose=True))
 
 
 def _texts_of(pieces: Sequence[Piece]) -> PieceTexts:

@@ -80,6 +80,11 @@ def test_a_heading_is_shown_where_it_speaks_of_what_is_asked_and_is_not_shown_ov
     assert quotes == ["It failed in March because a seal was cut.", "A new gearbox"]
 
 
+def test_a_run_of_signs_is_not_shown(tmp_path):
+    answer = shown(tmp_path, "How deep is Ellary?", Passage('%%%%%% F " #$$#&-( ,*#9*\nEllary is 12 metres deep.', 1, NodeKind.FIGURE))
+    assert [citation.quote for citation in answer.citations] == ["Ellary is 12 metres deep."]
+
+
 def test_more_words_show_more_and_none_is_cut(tmp_path):
     passages = [Passage(f"The gearbox of turbine {number} failed in week {number} of the year.", number) for number in range(1, 9)]
     few, many = (shown(tmp_path, "When did the gearbox fail?", *passages, reading={"words": words}) for words in (20, 200))
