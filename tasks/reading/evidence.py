@@ -3,6 +3,7 @@
 They are chosen from all that was read, by a logistic that `evaluate fit` fits; a model has no part in it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ LONGEST_PIECE = 80
 """Words; what has more and no end of a sentence is no sentence, and is cut."""
 SENTENCE_WORDS = 4
 """Fewer words, a label or a number, may stand in several places and mean something else in each."""
+LABEL_WORDS = 12
+"""Numbers and the line beside them have at most as many together: out of fold, 20 or more show the answer first less often."""
+A_WORD = re.compile(r"[^\W\d_]{3}")
 CAPTION_WORDS = 12
 """A table's caption of more is not said again with each of its rows."""
 
@@ -159,6 +163,20 @@ def row_texts(node: Passage, rows: Sequence[TableRow]) -> Iterator[str]:
 
 
 def lines_of(node: Passage) -> Iterator[str]:
+    """Yield the sentences and lines of a node; numbers without a word, as charts have them, with the short line beside them."""
+    held = ""
+    for line in _plain_lines(node):
+        joined = f"{held} {line}".lstrip()
+        if held and (len(joined.split()) > LABEL_WORDS or (A_WORD.search(held) and A_WORD.search(line))):
+            yield held
+            held = line
+        else:
+            held = joined
+    if held:
+        yield held
+
+
+def _plain_lines(node: Passage) -> Iterator[str]:
     """Yield the sentences and lines of a node but runs of signs; a figure's are the words in it, or else its caption."""
     text = (node.picture_text or node.content or node.caption) if node.modality is Modality.FIGURE else node.content
     for line in text.splitlines():

@@ -80,8 +80,16 @@ def test_a_heading_is_shown_where_it_speaks_of_what_is_asked_and_is_not_shown_ov
     assert quotes == ["It failed in March because a seal was cut.", "A new gearbox"]
 
 
+def test_numbers_of_a_chart_are_shown_with_the_line_beside_them(tmp_path):
+    chart = Passage("12\nDepth in metres\n48 51\nLength of the quays\n700", 1, NodeKind.FIGURE)
+    quotes = {one.quote for one in shown(tmp_path, "How long are the quays?", chart).citations}
+    assert any("Length of the quays 700" in quote for quote in quotes) and not quotes & {"12", "48 51", "700"}
+
+
 def test_a_run_of_signs_is_not_shown(tmp_path):
-    answer = shown(tmp_path, "How deep is Ellary?", Passage('%%%%%% F " #$$#&-( ,*#9*\nEllary is 12 metres deep.', 1, NodeKind.FIGURE))
+    answer = shown(
+        tmp_path, "How deep is Ellary?", Passage('%%%%%% F " #$$#&-( ,*#9*\nEllary is 12 metres deep.', 1, NodeKind.FIGURE)
+    )
     assert [citation.quote for citation in answer.citations] == ["Ellary is 12 metres deep."]
 
 
