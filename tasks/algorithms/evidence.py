@@ -27,6 +27,7 @@ FEATURES = (
     "says nothing new",
     "length",
     "names only",
+    "number of what is counted",
 )
 """What the probability of a piece is made of. "Asked for" is a kind of answer: a number, a share, a date, a person's name."""
 
@@ -65,8 +66,9 @@ def spread_features(
     numbers: Sequence[int],
     says_new: Sequence[bool],
     names_only: Sequence[bool],
+    counts: Sequence[bool],
 ) -> FloatArray:
-    """Return the features of n pieces (n, 13), in the order of FEATURES.
+    """Return the features of n pieces (n, 14), in the order of FEATURES.
 
     Args:
         texts: the pieces in reading order, those of a node together.
@@ -77,6 +79,7 @@ def spread_features(
         numbers: how many numbers it holds that the question does not.
         says_new: whether it says anything that the question does not.
         names_only: whether it names what stands elsewhere: a title, a caption.
+        counts: whether it has a number before what the question counts.
 
     """
     stems, weights = list(shares), np.array(list(shares.values()))
@@ -102,6 +105,7 @@ def spread_features(
             ~np.array(says_new, dtype=np.bool_),
             np.log1p(texts.words),
             np.array(names_only, dtype=np.bool_),
+            np.array(counts, dtype=np.bool_) & asks_number,
         ]
     ).astype(np.float64)
 
@@ -189,7 +193,7 @@ def _runs_within(words: IntArray, blocks: IntArray, longest: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownExample:
-    """A question to fit to: of its n pieces the features (n, 13), words and blocks (n,).
+    """A question to fit to: of its n pieces the features (n, 14), words and blocks (n,).
 
     The answer `stands` in some (n,); among those, `right` are the ones where it stands for what the question asks.
     """

@@ -16,7 +16,7 @@ from storage.records.documents import Modality, NodeKind, Passage, TableRow
 from tasks.algorithms.arrays import BoolArray, FloatArray
 from tasks.algorithms.evidence import PieceTexts, choose_runs, spread_features, worth_showing
 from tasks.algorithms.probability import Logistic
-from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, find_new_values, holds_kind
+from tasks.algorithms.questions.kinds import AnswerKind, counts_noun, expected_kind, find_new_values, holds_kind
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.stems import stems_in, words_in_chunk
 from tasks.algorithms.text.summaries import is_meaningless_text
@@ -63,7 +63,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """The pieces of a question with their features (n, 13), for evaluations to fit to."""
+    """The pieces of a question with their features (n, 14), for evaluations to fit to."""
 
     pieces: Sequence[Piece]
     features: FloatArray
@@ -202,7 +202,7 @@ def _texts_of(pieces: Sequence[Piece]) -> PieceTexts:
 
 
 def weigh_pieces(question: str, part: Wanted, pieces: Sequence[Piece], texts: PieceTexts) -> FloatArray:
-    """Return the features of the pieces for a part of the question, (n, 13)."""
+    """Return the features of the pieces for a part of the question, (n, 14)."""
     kind, known = expected_kind(part.text), stems_in(question)
     # A place that the question names says which page, not what on it.
     words = {stem: share for stem, share in part.shares.items() if stem != NAMED_PLACE}
@@ -217,6 +217,7 @@ def weigh_pieces(question: str, part: Wanted, pieces: Sequence[Piece], texts: Pi
         numbers=numbers,
         says_new=[count > 0 or says_more(piece.text, known) for piece, count in zip(pieces, numbers, strict=True)],
         names_only=[piece.node.kind in HEADINGS for piece in pieces],
+        counts=[counts_noun(piece.text, part.text) for piece in pieces],
     )
 
 

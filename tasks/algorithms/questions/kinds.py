@@ -15,7 +15,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import require_range
 from tasks.algorithms.questions.places import NUMBER_WORDS, NUMBERED_WORD
 from tasks.algorithms.text.kept import names_in, parts_of, says_something, strip_instructions
-from tasks.algorithms.text.stems import stem, words_of
+from tasks.algorithms.text.stems import stem, stems_in, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
 _COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b(?:in\s+total|total\s+number)\b", re.IGNORECASE)
@@ -172,6 +172,17 @@ def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
             pieces += [(text[end : match.start()], False), (value, True)]
             end = match.start() + len(value)
     return tuple((words, asked) for words, asked in (*pieces, (text[end:], False)) if words)
+
+
+_COUNT = re.compile(r"(?<!\w)(\d[\d.,]*)(?=\S*((?:\s+\S+){1,3}))")
+"""A number and the three words after it."""
+
+
+def counts_noun(text: str, question: str) -> bool:
+    """Say whether a number that the question does not say stands before what the question counts: "4 good reasons" are reasons."""
+    noun, known = stems_in(find_counted_noun(question)), _values(question, AnswerKind.NUMBER)
+    found = (match for match in _COUNT.finditer(text) if match[1].rstrip(".,") not in known) if noun else ()
+    return any(not noun.isdisjoint(stems_in(match[2])) for match in found)
 
 
 # Every quote is held against the same question.

@@ -50,6 +50,7 @@ def test_the_features_of_two_pieces_by_hand():
         numbers=[1, 0, 3],
         says_new=[True, True, False],
         names_only=[False, False, True],
+        counts=[False, False, True],
     )
     by_name = dict(zip(FEATURES, found.T.tolist(), strict=True))
     assert by_name["rank of the page"] == [0.5, 0.5, 1.0] and by_name["worth of the node"] == [0.5, 0.5, 1.0]
@@ -61,6 +62,7 @@ def test_the_features_of_two_pieces_by_hand():
     assert by_name["numbers, where one is asked for"] == pytest.approx(np.log1p([1, 0, 3]).tolist())
     assert by_name["numbers, where none is asked for"] == [0.0, 0.0, 0.0]
     assert by_name["says nothing new"] == [0.0, 0.0, 1.0] and by_name["names only"] == [0.0, 0.0, 1.0]
+    assert by_name["number of what is counted"] == [0.0, 0.0, 1.0]
     assert speaks_of_it(found).tolist() == [True, True, True]
 
 

@@ -11,6 +11,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.questions.kinds import (
     AnswerKind,
     collects,
+    counts_noun,
     expected_kind,
     find_asked_elements,
     find_counted_noun,
@@ -236,6 +237,22 @@ def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question,
 def test_a_quote_is_parted_where_it_holds_the_kind_that_is_asked_for(question, text, asked):
     pieces = split_at_asked(text, question)
     assert [words for words, wanted in pieces if wanted] == asked and "".join(words for words, _ in pieces) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "counting"),
+    [
+        ("4 good REASONS to go", True),
+        ("there are 1,204 listed reasons.", True),
+        ("reasons: 4", False),
+        ("4 people had more than a few reasons", False),
+        ("2024 reasons", False),
+        ("R4 reasons", False),
+    ],
+)
+def test_a_number_before_what_is_counted_counts_it(text, counting):
+    assert counts_noun(text, "How many reasons were there in 2024?") is counting
+    assert not counts_noun(text, "Why?")
 
 
 @pytest.mark.parametrize(
