@@ -1,0 +1,153 @@
+"""The lines of a page as they are printed, kept with its record, and the box of those on which a quote stands."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, takewhile
+
+from storage.records.documents import Box
+from tasks.algorithms.layout.boxes import TextLine, shared_height, unite
+
+_SCALE = 10_000  # places are kept as whole numbers of this share
+_MOST_LETTERS = 30_000  # kept of a page; of 1,405 pages of 38 documents the fullest has 13,971
+_WORD_GAP = 1.5  # of the line's height: words of one line stand closer than columns and cells
+_MARGIN = 0.005  # of the page: two programs' boxes of one thing differ by less
+_PIECE = 12  # letters: shorter runs stand in many places
+_SHORT = 4  # letters: in fewer a cell may stand inside another word or number
+
+
+def join_words(words: Iterable[tuple[Box, str]], *, aspect: float) -> list[TextLine]:
+    """Return the lines of a page, in the order of its words; `aspect` is its width by its height."""
+    lines: list[TextLine] = []
+    for box, word in words:
+        if lines and _goes_on(lines[-1].box, box, aspect):
+            lines[-1] = TextLine(f"{lines[-1].text} {word}", unite((lines[-1].box, box)))
+        else:
+            lines.append(TextLine(word, box))
+    return lines
+
+
+def _goes_on(line: Box, word: Box, aspect: float) -> bool:
+    height = max(line[3] - line[1], word[3] - word[1])
+    return shared_height(line, word) > 0.5 and -height < (word[0] - line[2]) * aspect < _WORD_GAP * height
+
+
+def write_lines(lines: Iterable[TextLine]) -> str:
+    """Return the lines as they are kept: one a line, left, top, right and bottom before its words; what is too much is left out."""
+    rows, room = list[str](), _MOST_LETTERS
+    for line in lines:
+        rows.append(" ".join([*(str(round(_SCALE * side)) for side in line.box), *line.text.split()]))
+        room -= len(rows[-1])
+        if room < 0:
+            break
+    # what lies beyond 16 bits comes from pdfium as two halves
+    return "\n".join(rows).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def read_lines(kept: str) -> list[TextLine]:
+    rows = (row.split(" ", 4) for row in kept.splitlines())
+    sides = ((text, tuple(int(place) / _SCALE for place in places)) for *places, text in rows)
+    return [TextLine(text, (left, top, right, bottom)) for text, (left, top, right, bottom) in sides]
+
+
+def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
+    """Return the box, inside the block's, around the lines on which a quote from the block stands; the block's where it does not.
+
+    Only letters and digits are compared. Of several places in the block it is the first.
+    """
+    inside = [_Line.of(line) for line in lines if _lies_in(line.box, block)]
+    found = _find_run(letters_of(quote), inside) or _find_row(quote, inside) or _find_pieces(letters_of(quote), inside)
+    if not found:
+        return block
+    left, top, right, bottom = unite(line.box for line in found)
+    return max(left, block[0]), max(top, block[1]), min(right, block[2]), min(bottom, block[3])
+
+
+def _lies_in(line: Box, block: Box) -> bool:
+    across, down = (line[0] + line[2]) / 2, (line[1] + line[3]) / 2
+    return block[0] - _MARGIN <= across <= block[2] + _MARGIN and block[1] - _MARGIN <= down <= block[3] + _MARGIN
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, without accents and in one case."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line by its letters, as a whole and word by word."""
+
+    letters: str
+    words: tuple[str, ...]
+    box: Box
+
+    @classmethod
+    def of(cls, line: TextLine) -> "_Line":
+        words = tuple(map(letters_of, line.text.split()))
+        return cls("".join(words), words, line.box)
+
+
+def _find_run(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
+    """Return the lines on which the letters stand one after the other."""
+    at = "".join(line.letters for line in lines).find(wanted) if wanted else -1
+    return _between(lines, at, at + len(wanted)) if at >= 0 else []
+
+
+def _between(lines: Sequence[_Line], first: int, end: int) -> list[_Line]:
+    """Return the lines that hold some of the letters between these places in all of their letters."""
+    starts = accumulate((len(line.letters) for line in lines), initial=0)
+    return [line for line, start in zip(lines, starts, strict=False) if start < end and first < start + len(line.letters)]
+
+
+def _find_pieces(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
+    """Return the lines on which pieces of the letters stand, in their order, where these are most of them."""
+    text, at, held = "".join(line.letters for line in lines), 0, 0
+    found: list[_Line] = []
+    for start in range(0, len(wanted) - _PIECE + 1, _PIECE):
+        if (place := text.find(wanted[start : start + _PIECE], at)) >= 0:
+            at, held = place + _PIECE, held + _PIECE
+            found += _between(lines, place, at)
+    return found if held > 0.5 * len(wanted) else []
+
+
+def _find_row(quote: str, lines: Sequence[_Line]) -> list[_Line]:
+    """Return the lines that hold the cells of a table's row, whose quote is "caption | head: cell | head: cell".
+
+    It is what stands side by side and holds most of the cells; where others hold the same number, the last cells, for the first
+    are of the caption. What stands above or below and holds nothing but more of the same cells belongs to it.
+    """
+    cells = [cell for part in quote.split(" | ") if (cell := letters_of(part.rpartition(": ")[2]))]
+    bands = _side_by_side(lines)
+    marks = [[_shows(band, cell) for cell in reversed(cells)] for band in bands]
+    best = max(range(len(bands)), key=lambda place: (sum(marks[place]), marks[place], -place), default=0)
+    if len(cells) < 2 or not any(map(any, marks)):
+        return []
+    open_cells = [cell for cell in cells if not _holds(bands[best], cell)]
+    row = list(bands[best])
+    for further in (bands[best + 1 :], bands[:best][::-1]):
+        for band in takewhile(lambda band: all(any(line.letters in cell for cell in open_cells) for line in band), further):
+            row += band
+    return row
+
+
+def _side_by_side(lines: Sequence[_Line]) -> list[list[_Line]]:
+    """Return the lines that have letters, those of one height together, from the top and from the left."""
+    bands: list[list[_Line]] = []
+    for line in sorted((line for line in lines if line.letters), key=lambda line: line.box[1]):
+        if bands and shared_height(unite(other.box for other in bands[-1]), line.box) > 0.5:
+            bands[-1].append(line)
+        else:
+            bands.append([line])
+    return [sorted(band, key=lambda line: line.box[0]) for band in bands]
+
+
+def _holds(band: Sequence[_Line], cell: str) -> bool:
+    """Say whether a cell stands there whole; a short one must be a word of its own."""
+    if len(cell) < _SHORT:
+        return any(cell in line.words for line in band)
+    return cell in "".join(line.letters for line in band)
+
+
+def _shows(band: Sequence[_Line], cell: str) -> bool:
+    """Say whether a cell stands there, or one of its lines."""
+    return _holds(band, cell) or any(len(line.letters) >= _SHORT and line.letters in cell for line in band)
