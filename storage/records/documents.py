@@ -128,7 +128,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A physical page (1-based). `note` says why a fallback read it; `image` is an artifact where one was rendered."""
+    """A physical page (1-based). `note` says why a fallback read it; `image` is an artifact where one was rendered.
+
+    `lines` are what is printed on it and where, as tasks/algorithms/layout/lines.py writes them; none where nothing has a place.
+    """
 
     number: int
     width_points: float
@@ -138,6 +141,7 @@ class ParsedPage:
     label: str | None = None
     note: str = ""
     image: str | None = None
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +277,7 @@ class Page:
     note: str
     summary: str
     image: str | None
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from storage.records.documents import WHOLE_PAGE, PageKey
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.text import shorten
+from tasks.algorithms.layout.lines import box_of_quote, read_lines
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
@@ -54,6 +55,8 @@ def gather_answer(
     synthesis = findings.synthesis
     probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
     running = running_heads(context.snapshot, {quote.node.document_id for quote in synthesis.quotes})
+    placed = {(node.document_id, node.page) for quote in synthesis.quotes if (node := quote.node).box != WHOLE_PAGE}
+    lines = context.snapshot.page_lines(placed)
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
     models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
@@ -66,7 +69,7 @@ def gather_answer(
         status=synthesis.status,
         why=synthesis.why,
         reader=request.reader,
-        citations=tuple(citation(quote, context.names, probabilities, running) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, context.names, probabilities, running, lines) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
@@ -101,17 +104,21 @@ def citation(
     names: Mapping[str, NamedDocument],
     probabilities: Mapping[PageKey, float | None],
     running: Collection[tuple[str, str]],
+    lines: Mapping[PageKey, str],
 ) -> Citation:
     node = quote.node
+    page = node.document_id, node.page
     return Citation(
         document=names[node.document_id],
         page=node.page,
-        box=None if node.box == WHOLE_PAGE else node.box,
+        box=box_of_quote(quote.text, block=node.box, lines=read_lines(lines.get(page, "")))
+        if node.box and node.box != WHOLE_PAGE
+        else None,
         node_id=node.id,
         quote=quote.text,
         section=tuple(title for title in node.section_path if (node.document_id, title) not in running),
         modality=node.modality,
-        probability=probabilities.get((node.document_id, node.page)),
+        probability=probabilities.get(page),
     )
 
 
