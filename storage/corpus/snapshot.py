@@ -5,7 +5,7 @@ DuckDB alone answers for documents, sections and counts; LanceDB is loaded only 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,7 +28,6 @@ from storage.records.documents import (
     Modality,
     Node,
     Page,
-    PageKey,
     Passage,
     Section,
     TableRow,
@@ -208,18 +207,6 @@ class Snapshot:
     def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
         """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
         return {(document, number): image for document, number, image in self._page_columns(document_ids, "image") if image}
-
-    def page_lines(self, pages: Collection[PageKey]) -> dict[PageKey, str]:
-        """Return what is printed on each of the pages, and where; a corpus that was read in before this was kept has none."""
-        from storage.graph.store import LINES
-        from storage.graph.tables import TableName
-
-        if not pages or LINES not in self.graph_store.tables[TableName.PAGES].schema.names:
-            return {}
-        documents, numbers = zip(*pages, strict=True)
-        where = every(one_of(Column.DOCUMENT, documents), one_of(Column.NUMBER, numbers))
-        found = self.graph_store.read(TableName.PAGES, where, ["document_id", "number", LINES])
-        return {(row["document_id"], row["number"]): row[LINES] for row in found.to_pylist()}
 
     def _page_columns(self, document_ids: Sequence[str], *names: str) -> list[Any]:
         from storage.graph.tables import TableName

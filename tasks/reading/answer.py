@@ -56,7 +56,7 @@ def gather_answer(
     probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
     running = running_heads(context.snapshot, {quote.node.document_id for quote in synthesis.quotes})
     placed = {(node.document_id, node.page) for quote in synthesis.quotes if (node := quote.node).box != WHOLE_PAGE}
-    lines = context.snapshot.page_lines(placed)
+    lines = context.snapshot.view.page_lines(placed)
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
     models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)

@@ -58,7 +58,7 @@ def made(context, *, steps=(), calls=None, **limits):
 
 
 def test_a_citation_has_the_words_and_the_place_of_its_node(context):
-    assert citation(quoted(), context.names, {(document_id("report"), 2): 0.62}, ()) == Citation(
+    assert citation(quoted(), context.names, {(document_id("report"), 2): 0.62}, (), {}) == Citation(
         document=NamedDocument(document_id("report"), "report.pdf"),
         page=2,
         box=REPORT.nodes[0].box,
@@ -135,7 +135,7 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):
 
 def test_what_has_no_place_on_a_page_has_no_box(context):
     somewhere = replace(quoted(), node=replace(REPORT.nodes[0], box=(0.0, 0.0, 1.0, 1.0)))
-    assert citation(somewhere, context.names, {}, ()).box is None
+    assert citation(somewhere, context.names, {}, (), {}).box is None
 
 
 QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
