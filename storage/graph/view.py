@@ -189,7 +189,7 @@ class GraphView:
         asked = of_documents.filter(compute.is_in(of_documents["number"], pa.array(numbers, pa.int32())))
         rows = asked["_rowid"].to_numpy()
         found = take_rows(self.graph, TableName.PAGES, rows, [*names, LINES]).to_pylist()
-        return {(row["document_id"], row["number"]): row[LINES] for row in found}
+        return {key: row[LINES] for row in found if (key := (row["document_id"], row["number"])) in pages}
 
     def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
         positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]

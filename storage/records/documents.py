@@ -128,10 +128,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A physical page (1-based). `note` says why a fallback read it; `image` is an artifact where one was rendered.
-
-    `lines` are what is printed on it and where, as tasks/algorithms/layout/lines.py writes them; none where nothing has a place.
-    """
+    """A physical page (1-based). `note` says why a fallback read it; `image` is an artifact where one was rendered."""
 
     number: int
     width_points: float
@@ -141,7 +138,7 @@ class ParsedPage:
     label: str | None = None
     note: str = ""
     image: str | None = None
-    lines: str = ""
+    lines: str = ""  # what is printed on it and where, as tasks/algorithms/layout/lines.py writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +274,7 @@ class Page:
     note: str
     summary: str
     image: str | None
-    lines: str = ""
+    lines: str = ""  # what is printed on it and where, as tasks/algorithms/layout/lines.py writes it
 
 
 @dataclass(frozen=True, slots=True)

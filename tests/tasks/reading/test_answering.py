@@ -70,6 +70,11 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(context):
     )
 
 
+def test_a_citation_has_the_box_of_the_lines_where_its_words_stand(context):
+    lines = {(document_id("report"), 2): "1000 3000 2000 3100 Price: 7\n1000 3200 2000 3300 Price: 9\n1000 9000 2000 9100 price: 9"}
+    assert citation(quoted(), context.names, {}, (), lines).box == (0.1, 0.32, 0.2, 0.33)
+
+
 def test_an_answer_says_what_was_found_and_by_whom(context):
     answer = made(context)
     assert (answer.answer, answer.status, answer.notes) == ("", AnswerStatus.EVIDENCE, ("a note",))
