@@ -180,16 +180,20 @@ class GraphView:
 
     def page_lines(self, pages: Collection[PageKey]) -> dict[PageKey, str]:
         """Return the lines of each of the pages; a corpus that was read in before they were kept has none."""
-        if not pages or LINES not in self.graph.tables[TableName.PAGES].schema.names:
-            return {}
         names = ["document_id", "number"]
-        every = self.remember(TableName.PAGES, lambda: every_row(self.graph, TableName.PAGES, names))
+        every = self.remember(TableName.PAGES, lambda: self._page_rows(names))
+        if not pages or every is None:
+            return {}
         documents, numbers = zip(*pages, strict=True)
         of_documents = every.filter(compute.is_in(every["document_id"], pa.array(documents)))
         asked = of_documents.filter(compute.is_in(of_documents["number"], pa.array(numbers, pa.int32())))
         rows = asked["_rowid"].to_numpy()
         found = take_rows(self.graph, TableName.PAGES, rows, [*names, LINES]).to_pylist()
         return {key: row[LINES] for row in found if (key := (row["document_id"], row["number"])) in pages}
+
+    def _page_rows(self, names: Sequence[str]) -> pa.Table | None:
+        lacks = LINES not in self.graph.tables[TableName.PAGES].schema.names
+        return None if lacks else every_row(self.graph, TableName.PAGES, names)
 
     def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
         positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]

@@ -1,5 +1,6 @@
 """The lines of a page as they are printed, kept with its record, and the box of those on which a quote stands."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from itertools import accumulate, takewhile
 from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import TextLine, shared_height, unite
 
+_NO_LETTERS = re.compile(r"[\W_]+")
 _SCALE = 10_000  # places are kept as whole numbers of this share
 _MOST_LETTERS = 30_000  # kept of a page; of 1,405 pages of 38 documents the fullest has 13,971
 _WORD_GAP = 1.5  # of the line's height: words of one line stand closer than columns and cells
@@ -55,7 +57,7 @@ def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
 
     Only letters and digits are compared. Of several places in the block it is the first.
     """
-    inside = [_Line.of(line) for line in lines if _lies_in(line.box, block)]
+    inside = [_Line(letters_of(line.text), line.text, line.box) for line in lines if _lies_in(line.box, block)]
     found = _find_run(letters_of(quote), inside) or _find_row(quote, inside) or _find_pieces(letters_of(quote), inside)
     if not found:
         return block
@@ -70,21 +72,14 @@ def _lies_in(line: Box, block: Box) -> bool:
 
 def letters_of(text: str) -> str:
     """Return the letters and digits of a text, without accents and in one case."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
+    return _NO_LETTERS.sub("", unicodedata.normalize("NFKD", text.casefold()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line by its letters, as a whole and word by word."""
-
     letters: str
-    words: tuple[str, ...]
+    text: str
     box: Box
-
-    @classmethod
-    def of(cls, line: TextLine) -> "_Line":
-        words = tuple(map(letters_of, line.text.split()))
-        return cls("".join(words), words, line.box)
 
 
 def _find_run(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
@@ -110,6 +105,23 @@ def _find_pieces(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
     return found if held > 0.5 * len(wanted) else []
 
 
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Lines that stand side by side, from the left, with their letters as a whole and word by word."""
+
+    lines: Sequence[_Line]
+    letters: str
+    words: frozenset[str]
+
+    def holds(self, cell: str) -> bool:
+        """Say whether a cell stands here whole; a short one must be a word of its own."""
+        return cell in self.words if len(cell) < _SHORT else cell in self.letters
+
+    def shows(self, cell: str) -> bool:
+        """Say whether a cell stands here, or one of its lines."""
+        return self.holds(cell) or any(len(line.letters) >= _SHORT and line.letters in cell for line in self.lines)
+
+
 def _find_row(quote: str, lines: Sequence[_Line]) -> list[_Line]:
     """Return the lines that hold the cells of a table's row, whose quote is "caption | head: cell | head: cell".
 
@@ -117,37 +129,30 @@ def _find_row(quote: str, lines: Sequence[_Line]) -> list[_Line]:
     are of the caption. What stands above or below and holds nothing but more of the same cells belongs to it.
     """
     cells = [cell for part in quote.split(" | ") if (cell := letters_of(part.rpartition(": ")[2]))]
-    bands = _side_by_side(lines)
-    marks = [[_shows(band, cell) for cell in reversed(cells)] for band in bands]
-    best = max(range(len(bands)), key=lambda place: (sum(marks[place]), marks[place], -place), default=0)
-    if len(cells) < 2 or not any(map(any, marks)):
+    bands = _side_by_side(lines) if len(cells) > 1 else []
+    marks = [[band.shows(cell) for cell in reversed(cells)] for band in bands]
+    if not any(map(any, marks)):
         return []
-    open_cells = [cell for cell in cells if not _holds(bands[best], cell)]
-    row = list(bands[best])
+    best = max(range(len(bands)), key=lambda place: (sum(marks[place]), marks[place], -place))
+    open_cells = [cell for cell in cells if not bands[best].holds(cell)]
+    row = list(bands[best].lines)
     for further in (bands[best + 1 :], bands[:best][::-1]):
-        for band in takewhile(lambda band: all(any(line.letters in cell for cell in open_cells) for line in band), further):
-            row += band
+        for band in takewhile(lambda band: all(any(line.letters in cell for cell in open_cells) for line in band.lines), further):
+            row += band.lines
     return row
 
 
-def _side_by_side(lines: Sequence[_Line]) -> list[list[_Line]]:
-    """Return the lines that have letters, those of one height together, from the top and from the left."""
+def _side_by_side(lines: Sequence[_Line]) -> list[_Band]:
+    """Return the lines that have letters, those of one height together, from the top."""
     bands: list[list[_Line]] = []
     for line in sorted((line for line in lines if line.letters), key=lambda line: line.box[1]):
         if bands and shared_height(unite(other.box for other in bands[-1]), line.box) > 0.5:
             bands[-1].append(line)
         else:
             bands.append([line])
-    return [sorted(band, key=lambda line: line.box[0]) for band in bands]
+    return [_band(sorted(band, key=lambda line: line.box[0])) for band in bands]
 
 
-def _holds(band: Sequence[_Line], cell: str) -> bool:
-    """Say whether a cell stands there whole; a short one must be a word of its own."""
-    if len(cell) < _SHORT:
-        return any(cell in line.words for line in band)
-    return cell in "".join(line.letters for line in band)
-
-
-def _shows(band: Sequence[_Line], cell: str) -> bool:
-    """Say whether a cell stands there, or one of its lines."""
-    return _holds(band, cell) or any(len(line.letters) >= _SHORT and line.letters in cell for line in band)
+def _band(lines: Sequence[_Line]) -> _Band:
+    words = frozenset(letters_of(word) for line in lines for word in line.text.split())
+    return _Band(lines, "".join(line.letters for line in lines), words)

@@ -12,6 +12,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
 from storage.runs.log import EntryKind
 from tasks.algorithms.flow.refinement import Trigger
+from tasks.algorithms.layout.lines import read_lines
 from tasks.asking.calls import CallBook, Stage
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.records import PathReading, Quote, Synthesis, Verdict
@@ -71,7 +72,8 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(context):
 
 
 def test_a_citation_has_the_box_of_the_lines_where_its_words_stand(context):
-    lines = {(document_id("report"), 2): "1000 3000 2000 3100 Price: 7\n1000 3200 2000 3300 Price: 9\n1000 9000 2000 9100 price: 9"}
+    kept = "1000 3000 2000 3100 Price: 7\n1000 3200 2000 3300 Price: 9\n1000 9000 2000 9100 price: 9"
+    lines = {(document_id("report"), 2): read_lines(kept)}
     assert citation(quoted(), context.names, {}, (), lines).box == (0.1, 0.32, 0.2, 0.33)
 
 
