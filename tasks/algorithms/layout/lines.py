@@ -146,7 +146,7 @@ def _side_by_side(lines: Sequence[_Line]) -> list[_Band]:
     """Return the lines that have letters, those of one height together, from the top."""
     bands: list[list[_Line]] = []
     for line in sorted((line for line in lines if line.letters), key=lambda line: line.box[1]):
-        if bands and shared_height(unite(other.box for other in bands[-1]), line.box) > 0.5:
+        if bands and shared_height(bands[-1][0].box, line.box) > 0.5:
             bands[-1].append(line)
         else:
             bands.append([line])
