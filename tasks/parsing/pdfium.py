@@ -178,7 +178,7 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
 
 def _lines_as_kept(page: pdfium.PdfPage) -> str:
     width, height = page.get_size()
-    return write_lines(join_words(words_of(page), aspect=width / height))
+    return write_lines(join_words(words_of(page), aspect=width / max(height, 1.0)))
 
 
 def _characters(block: Block) -> int:

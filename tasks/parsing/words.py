@@ -1,7 +1,9 @@
 """The words of a PDF page's text layer, and where each of them stands on the page as it is shown."""
 
 import re
+import sys
 from ctypes import byref, c_double, c_int
+from math import nan
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -25,7 +27,7 @@ def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
     layer = page.get_textpage()
     count = min(layer.count_chars(), MOST_CHARACTERS)
     # the raw handle: to unwrap it takes as long as the call
-    text = "".join([chr(pdfium_c.FPDFText_GetUnicode(layer.raw, place)) for place in range(count)])
+    text = "".join([chr(min(pdfium_c.FPDFText_GetUnicode(layer.raw, place), sys.maxunicode)) for place in range(count)])
     words = list(WORD.finditer(text))
     corners = _corners(layer, [place for word in words for place in (word.start(), word.end() - 1)])
     shares = np.clip(corners @ _to_shares(page), 0.0, 1.0).reshape(-1, 4, 2)
@@ -35,10 +37,10 @@ def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
 
 
 def _corners(layer: pdfium.PdfTextPage, places: list[int]) -> FloatArray:
-    """Return two corners of each letter's box as (x, y, 1), in page coordinates; those of a letter without a box lie at 0."""
+    """Return two corners of each letter's box as (x, y, 1), in page coordinates; those of a letter without a box are NaN."""
     found = []
     for place in places:
-        left, right, bottom, top = c_double(), c_double(), c_double(), c_double()
+        left, right, bottom, top = (c_double(nan) for _ in range(4))
         pdfium_c.FPDFText_GetCharBox(layer.raw, place, byref(left), byref(right), byref(bottom), byref(top))
         found += [left.value, bottom.value, 1.0, right.value, top.value, 1.0]
     return np.array(found, dtype=np.float64).reshape(-1, 3)
@@ -46,7 +48,7 @@ def _corners(layer: pdfium.PdfTextPage, places: list[int]) -> FloatArray:
 
 def _to_shares(page: pdfium.PdfPage) -> FloatArray:
     """Return the matrix (3, 2) from page coordinates to shares of the page as it is shown: rotated, cropped, from its top left."""
-    width, height = page.get_size()
+    width, height = (max(side, 1.0) for side in page.get_size())
     places = np.zeros((3, 2))
     for place, (x, y) in enumerate(((width, 0.0), (0.0, height), (0.0, 0.0))):
         column, row = c_int(), c_int()

@@ -89,3 +89,12 @@ def test_the_words_of_a_page_without_end_are_read_in_part(monkeypatch):
 
 def test_a_page_without_words_has_none():
     assert words_of(pdfium.PdfDocument.new().new_page(WIDTH, HEIGHT)) == []
+
+
+def test_a_letter_without_a_box_has_no_place(monkeypatch):
+    page = drawn(*SENTENCES)
+    ask = reading.pdfium_c.FPDFText_GetCharBox
+    monkeypatch.setattr(
+        reading.pdfium_c, "FPDFText_GetCharBox", lambda layer, place, *sides: place > 2 and ask(layer, place, *sides)
+    )
+    assert [word for _box, word in words_of(page)][:2] == ["ships", "came"]
