@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storage.artifacts import ArtifactStore, hash_bytes, write_durably
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.algorithms.layout.boxes import TextLine, area, merge_lines, order_boxes
+from tasks.algorithms.layout.boxes import TextLine, area, holds_middle, merge_lines, order_boxes
 from tasks.algorithms.layout.lines import write_lines
 from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
 from tasks.settings.ingest import OcrSettings
@@ -130,7 +130,7 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
     outside: list[TextLine] = []
     lines = [TextLine(line.text, line.box) for line in found.lines]
     for line in lines:
-        home = next((place for place, figure in enumerate(figures) if _holds(figure.box, line.box)), None)
+        home = next((place for place, figure in enumerate(figures) if holds_middle(figure.box, line.box)), None)
         if home is None:
             outside.append(line)
         else:
@@ -139,11 +139,6 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
     blocks += merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0)
     ordered = order_boxes([block.box for block in blocks])
     return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered), lines=write_lines(lines))
-
-
-def _holds(outer: Box, inner: Box) -> bool:
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
 def _join_lines(lines: Sequence[ReadLine | TextLine]) -> str:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
 from storage.records.documents import Box
-from tasks.algorithms.layout.boxes import TextLine, shared_height, unite
+from tasks.algorithms.layout.boxes import TextLine, holds_middle, shared_height, unite
 
 _NO_LETTERS = re.compile(r"[\W_]+")
+_KEPT = re.compile(r"(\d{1,5}) (\d{1,5}) (\d{1,5}) (\d{1,5}) (.+)")
 _SCALE = 10_000  # places are kept as whole numbers of this share
 _MOST_LETTERS = 30_000  # kept of a page; of 1,405 pages of 38 documents the fullest has 13,971
 _WORD_GAP = 1.5  # of the line's height: words of one line stand closer than columns and cells
-_MARGIN = 0.005  # of the page: two programs' boxes of one thing differ by less
-_PIECE = 12  # letters: shorter runs stand in many places
 _SHORT = 4  # letters: in fewer a cell may stand inside another word or number
 
 
@@ -47,9 +46,10 @@ def write_lines(lines: Iterable[TextLine]) -> str:
 
 
 def read_lines(kept: str) -> list[TextLine]:
-    rows = (row.split(" ", 4) for row in kept.splitlines())
-    sides = ((text, tuple(int(place) / _SCALE for place in places)) for *places, text in rows)
-    return [TextLine(text, (left, top, right, bottom)) for text, (left, top, right, bottom) in sides]
+    """Return the lines that are kept; what is none is passed over: a parser that was taken over could have written anything."""
+    found = (_KEPT.fullmatch(row) for row in kept.splitlines())
+    parts = [(row[5], [int(place) / _SCALE for place in row.groups()[:4]]) for row in found if row]
+    return [TextLine(text, (left, top, right, bottom)) for text, (left, top, right, bottom) in parts]
 
 
 def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
@@ -57,17 +57,12 @@ def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
 
     Only letters and digits are compared. Of several places in the block it is the first.
     """
-    inside = [_Line(letters_of(line.text), line.text, line.box) for line in lines if _lies_in(line.box, block)]
-    found = _find_run(letters_of(quote), inside) or _find_row(quote, inside) or _find_pieces(letters_of(quote), inside)
+    inside = [_Line(letters_of(line.text), line.text, line.box) for line in lines if holds_middle(block, line.box)]
+    found = _find_run(letters_of(quote), inside) or _find_row(quote, inside)
     if not found:
         return block
     left, top, right, bottom = unite(line.box for line in found)
     return max(left, block[0]), max(top, block[1]), min(right, block[2]), min(bottom, block[3])
-
-
-def _lies_in(line: Box, block: Box) -> bool:
-    across, down = (line[0] + line[2]) / 2, (line[1] + line[3]) / 2
-    return block[0] - _MARGIN <= across <= block[2] + _MARGIN and block[1] - _MARGIN <= down <= block[3] + _MARGIN
 
 
 def letters_of(text: str) -> str:
@@ -85,24 +80,9 @@ class _Line:
 def _find_run(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
     """Return the lines on which the letters stand one after the other."""
     at = "".join(line.letters for line in lines).find(wanted) if wanted else -1
-    return _between(lines, at, at + len(wanted)) if at >= 0 else []
-
-
-def _between(lines: Sequence[_Line], first: int, end: int) -> list[_Line]:
-    """Return the lines that hold some of the letters between these places in all of their letters."""
     starts = accumulate((len(line.letters) for line in lines), initial=0)
-    return [line for line, start in zip(lines, starts, strict=False) if start < end and first < start + len(line.letters)]
-
-
-def _find_pieces(wanted: str, lines: Sequence[_Line]) -> list[_Line]:
-    """Return the lines on which pieces of the letters stand, in their order, where these are most of them."""
-    text, at, held = "".join(line.letters for line in lines), 0, 0
-    found: list[_Line] = []
-    for start in range(0, len(wanted) - _PIECE + 1, _PIECE):
-        if (place := text.find(wanted[start : start + _PIECE], at)) >= 0:
-            at, held = place + _PIECE, held + _PIECE
-            found += _between(lines, place, at)
-    return found if held > 0.5 * len(wanted) else []
+    placed = zip(lines, starts, strict=False)
+    return [line for line, start in placed if start < at + len(wanted) and at < start + len(line.letters)] if at >= 0 else []
 
 
 @dataclass(frozen=True, slots=True)

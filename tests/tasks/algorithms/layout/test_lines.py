@@ -44,10 +44,6 @@ def test_a_quote_has_the_box_of_its_lines_however_they_are_cut_and_spaced(quote,
     assert rows_of(quote, PARAGRAPH) == rows
 
 
-def test_where_some_signs_were_read_otherwise_it_is_found_by_its_pieces():
-    assert rows_of("houses were empty again, and the c\u00a9r\u00a9anes stood still. Two ships left", PARAGRAPH) == (1, 2)
-
-
 def test_of_two_places_it_is_the_first_and_what_stands_beside_the_block_is_none():
     twice = [line("Total 5", 0), line("Net 4", 1), line("Total 5", 2)]
     assert rows_of("Total 5", twice) == (0, 0)
@@ -119,6 +115,7 @@ def test_words_are_joined_into_lines_that_a_wide_gap_ends():
 def test_lines_are_kept_as_they_are_and_those_of_a_crowded_page_in_part():
     lines = [line("Two words", 0), line("and 1 2 3", 1)]
     assert read_lines(write_lines(lines)) == lines and read_lines("") == []
+    assert read_lines("1 2 3 4\nwords\n-1 2 3 4 words\n1 2 3 99999999999 words\n1 2 3 4 5 words")[0].text == "5 words"
     assert (
         read_lines(write_lines([line("half \ud83d\ude00 a \ud83d sign\u2028end", 0)]))[0].text
         == "half \U0001f600 a \ufffd sign end"
