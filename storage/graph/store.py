@@ -74,6 +74,7 @@ def make_indexes(name: TableName, table: Table, *, except_for: Collection[str]) 
 
 
 BATCH_ROWS = 8192
+LINES = "lines"
 INDEX_CACHE_BYTES = 128 << 20
 METADATA_CACHE_BYTES = 64 << 20
 
@@ -135,6 +136,11 @@ class GraphStore:
         for name in moved:
             self.tables[name].restore(versions[name])
         return [name.value for name in moved]
+
+    def add_lines(self) -> None:
+        """Give the pages of a corpus that was read in before they had lines a column for them."""
+        if LINES not in self.tables[TableName.PAGES].schema.names:
+            self.tables[TableName.PAGES].add_columns({LINES: "''"})
 
     def replace(self, documents: frozenset[str], batch: Mapping[TableName, pa.Table]) -> dict[str, int]:
         """Drop every row of the documents, put the batch in their place and return the versions that make.

@@ -110,7 +110,8 @@ def pages_of(found: pa.Table) -> list[Page]:
 
 
 def records_of(kind: type[T], found: pa.Table) -> list[T]:
-    names = [field.name for field in fields(cast(Any, kind))]
+    # A corpus that was read in before a field had a column is read without.
+    names = [field.name for field in fields(cast(Any, kind)) if field.name in found.column_names]
     return [from_plain(kind, row) for row in found.select(names).to_pylist()]
 
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
@@ -16,9 +16,9 @@ from storage.graph.adjacency_files import adjacency_of
 from storage.graph.candidates import MODALITIES, NODE_KINDS
 from storage.graph.filters import Column, one_of
 from storage.graph.lookups import every_row, take_rows
-from storage.graph.store import GraphDamagedError, GraphStore
+from storage.graph.store import LINES, GraphDamagedError, GraphStore
 from storage.graph.tables import SECOND_VECTOR, VECTOR_COLUMNS, TableName, rows_of, vectors_of
-from storage.records.documents import Modality, Node, Passage, TableRow
+from storage.records.documents import Modality, Node, PageKey, Passage, TableRow
 
 Values = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -177,6 +177,23 @@ class GraphView:
             return self.graph.read(TableName.ROWS, one_of(Column.NODE, nodes))
         every = self.remember(TableName.ROWS, lambda: self.graph.read(TableName.ROWS))
         return every.filter(compute.is_in(every["node_id"], pa.array(nodes)))
+
+    def page_lines(self, pages: Collection[PageKey]) -> dict[PageKey, str]:
+        """Return the lines of each of the pages; a corpus that was read in before they were kept has none."""
+        names = ["document_id", "number"]
+        every = self.remember(TableName.PAGES, lambda: self._page_rows(names))
+        if not pages or every is None:
+            return {}
+        documents, numbers = zip(*pages, strict=True)
+        of_documents = every.filter(compute.is_in(every["document_id"], pa.array(documents)))
+        asked = of_documents.filter(compute.is_in(of_documents["number"], pa.array(numbers, pa.int32())))
+        rows = asked["_rowid"].to_numpy()
+        found = take_rows(self.graph, TableName.PAGES, rows, [*names, LINES]).to_pylist()
+        return {key: row[LINES] for row in found if (key := (row["document_id"], row["number"])) in pages}
+
+    def _page_rows(self, names: Sequence[str]) -> pa.Table | None:
+        lacks = LINES not in self.graph.tables[TableName.PAGES].schema.names
+        return None if lacks else every_row(self.graph, TableName.PAGES, names)
 
     def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
         positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]

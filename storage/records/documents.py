@@ -138,6 +138,7 @@ class ParsedPage:
     label: str | None = None
     note: str = ""
     image: str | None = None
+    lines: str = ""  # what is printed on it and where, as tasks/algorithms/layout/lines.py writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +274,7 @@ class Page:
     note: str
     summary: str
     image: str | None
+    lines: str = ""  # what is printed on it and where, as tasks/algorithms/layout/lines.py writes it
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,6 +304,7 @@ def make_page(page: ParsedPage, label: str | None, document_id: str, version: st
         note=page.note,
         summary="",
         image=page.image,
+        lines=page.lines,
     )
 
 

@@ -1,6 +1,6 @@
 """Reading the words of pages and figures that have no text layer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from storage.artifacts import ArtifactStore, hash_bytes, write_durably
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.algorithms.layout.boxes import TextLine, area, merge_lines, order_boxes
+from tasks.algorithms.layout.boxes import TextLine, area, holds_middle, merge_lines, order_boxes
+from tasks.algorithms.layout.lines import write_lines
 from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
 from tasks.settings.ingest import OcrSettings
 
@@ -100,8 +101,18 @@ def _fill_page(page: ParsedPage, words: Mapping[str, PictureWords]) -> ParsedPag
     if page.image:
         return _fill_image_page(page, words[page.image])
     filled = tuple(_fill_figure(block, words) for block in page.blocks)
-    problems = [words[block.picture].problem for block in page.blocks if block.picture and block.picture in words]
-    return _with_notes(replace(page, blocks=filled), problems)
+    seen = [(block.box, words[block.picture]) for block in page.blocks if block.picture and block.picture in words]
+    lines = [page.lines, *(write_lines(_lines_inside(box, found)) for box, found in seen)]
+    filled_page = replace(page, blocks=filled, lines="\n".join(filter(None, lines)))
+    return _with_notes(filled_page, [found.problem for _box, found in seen])
+
+
+def _lines_inside(box: Box, found: PictureWords) -> Iterator[TextLine]:
+    """Yield the lines of a picture that has this box on its page, with their own."""
+    wide, high = box[2] - box[0], box[3] - box[1]
+    for line in found.lines:
+        left, top, right, bottom = line.box
+        yield TextLine(line.text, (box[0] + left * wide, box[1] + top * high, box[0] + right * wide, box[1] + bottom * high))
 
 
 def _fill_figure(block: Block, words: Mapping[str, PictureWords]) -> Block:
@@ -115,26 +126,22 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
     if not found.lines:
         return _with_notes(page, [found.problem])
     figures = [block for block in page.blocks if block.kind is NodeKind.FIGURE and area(block.box) < WHOLE_PAGE]
-    inside: dict[int, list[ReadLine]] = {}
+    inside: dict[int, list[TextLine]] = {}
     outside: list[TextLine] = []
-    for line in found.lines:
-        home = next((place for place, figure in enumerate(figures) if _holds(figure.box, line.box)), None)
+    lines = [TextLine(line.text, line.box) for line in found.lines]
+    for line in lines:
+        home = next((place for place, figure in enumerate(figures) if holds_middle(figure.box, line.box)), None)
         if home is None:
-            outside.append(TextLine(text=line.text, box=line.box))
+            outside.append(line)
         else:
             inside.setdefault(home, []).append(line)
     blocks = [replace(figure, picture_text=_join_lines(inside.get(place, ()))) for place, figure in enumerate(figures)]
     blocks += merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0)
     ordered = order_boxes([block.box for block in blocks])
-    return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered))
+    return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered), lines=write_lines(lines))
 
 
-def _holds(outer: Box, inner: Box) -> bool:
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
-
-
-def _join_lines(lines: Sequence[ReadLine]) -> str:
+def _join_lines(lines: Sequence[ReadLine | TextLine]) -> str:
     return " ".join(line.text for line in lines)
 
 

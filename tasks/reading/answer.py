@@ -1,7 +1,7 @@
 """From findings to an answer: what is shown and kept of a question."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, Citation, NamedDocument, Usage
@@ -9,6 +9,8 @@ from storage.records.documents import WHOLE_PAGE, PageKey
 from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.text import shorten
+from tasks.algorithms.layout.boxes import TextLine
+from tasks.algorithms.layout.lines import box_of_quote, read_lines
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
@@ -54,6 +56,8 @@ def gather_answer(
     synthesis = findings.synthesis
     probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
     running = running_heads(context.snapshot, {quote.node.document_id for quote in synthesis.quotes})
+    placed = {(node.document_id, node.page) for quote in synthesis.quotes if (node := quote.node).box != WHOLE_PAGE}
+    lines = {page: read_lines(kept) for page, kept in context.snapshot.view.page_lines(placed).items()}
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
     models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
@@ -66,7 +70,7 @@ def gather_answer(
         status=synthesis.status,
         why=synthesis.why,
         reader=request.reader,
-        citations=tuple(citation(quote, context.names, probabilities, running) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, context.names, probabilities, running, lines) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
@@ -101,17 +105,19 @@ def citation(
     names: Mapping[str, NamedDocument],
     probabilities: Mapping[PageKey, float | None],
     running: Collection[tuple[str, str]],
+    lines: Mapping[PageKey, Sequence[TextLine]],
 ) -> Citation:
     node = quote.node
+    page = node.document_id, node.page
     return Citation(
         document=names[node.document_id],
         page=node.page,
-        box=None if node.box == WHOLE_PAGE else node.box,
+        box=box_of_quote(quote.text, block=node.box, lines=lines.get(page, ())) if node.box and node.box != WHOLE_PAGE else None,
         node_id=node.id,
         quote=quote.text,
         section=tuple(title for title in node.section_path if (node.document_id, title) not in running),
         modality=node.modality,
-        probability=probabilities.get((node.document_id, node.page)),
+        probability=probabilities.get(page),
     )
 
 

@@ -88,7 +88,18 @@ def graph(
     )
     pages = tuple(
         Page(
-            identify(version, "page", number), document, version, number, None, 612.0, 792.0, PageParser.MINERU, "", "sum", picture
+            id=identify(version, "page", number),
+            document_id=document,
+            version=version,
+            number=number,
+            label=None,
+            width_points=612.0,
+            height_points=792.0,
+            parser=PageParser.MINERU,
+            note="",
+            summary="sum",
+            image=picture,
+            lines=f"1000 9000 3000 9200 the foot of page {number}",
         )
         for number in (1, 2)
     )

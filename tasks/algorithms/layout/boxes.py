@@ -56,6 +56,11 @@ def area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
+def holds_middle(outer: Box, inner: Box) -> bool:
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
+
+
 def shared_width(first: Box, second: Box) -> float:
     """Return the horizontal overlap as a share of the narrower box, 0..1."""
     narrower = min(first[2] - first[0], second[2] - second[0])

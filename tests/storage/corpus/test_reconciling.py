@@ -2,6 +2,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -11,7 +12,9 @@ from storage.catalog.catalog import CatalogBusyError, StoreVersionError
 from storage.catalog.current import snapshot_path
 from storage.corpus import reconciling
 from storage.corpus.doctor import examine
+from storage.corpus.reconciling import NO_CHANGE
 from storage.corpus.snapshot import CurrentDamagedError, UnknownCorpusError, open_for_reading
+from storage.graph.tables import TableName
 from storage.records.documents import DocumentState
 from tests.storage.worlds import corpus_in, failed, graph, publish, writing
 
@@ -230,6 +233,21 @@ def test_a_store_of_another_version_is_refused_and_left_alone(place, where, vers
     if where == "current":
         with pytest.raises(StoreVersionError):
             names(place)
+
+
+def test_a_corpus_from_before_pages_had_lines_is_read_without_and_takes_them_with_what_comes(place):
+    with writing(place) as corpus:
+        corpus.graph_store.tables[TableName.PAGES].drop_columns(["lines"])
+        corpus._commit(NO_CHANGE, corpus.graph_store.versions())
+    first, second = ((document.document_id, 1) for document in (REPORT, LETTER))
+    with open_for_reading(place) as snapshot:
+        assert snapshot.pages(REPORT.document_id) == [replace(page, lines="") for page in REPORT.pages]
+        assert snapshot.view.page_lines({first, second}) == {}
+    assert mend(place) == ""
+    with writing(place) as corpus:
+        publish(corpus, LETTER)
+    with open_for_reading(place) as snapshot:
+        assert snapshot.view.page_lines({first, second}) == {first: "", second: LETTER.pages[0].lines}
 
 
 def test_a_creation_that_was_killed_leaves_no_corpus_and_is_done_again(tmp_path, monkeypatch):

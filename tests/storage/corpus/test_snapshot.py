@@ -74,6 +74,8 @@ def test_everything_of_a_document_is_given(snapshot):
     assert snapshot.page_images([REPORT.document_id, LETTER.document_id]) == images
     summaries = {(REPORT.document_id, page.number): page.summary for page in REPORT.pages}
     assert snapshot.page_summaries([REPORT.document_id]) == summaries
+    second, nowhere = (REPORT.document_id, 2), (LETTER.document_id, 9)
+    assert snapshot.view.page_lines({second, nowhere}) == {second: REPORT.pages[1].lines} and snapshot.view.page_lines(()) == {}
     assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
     assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
     expected = [*REPORT.edges, link(REPORT, LETTER)[0]]

@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import Block, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedDocument, ParsedPage
+from tasks.algorithms.layout.lines import box_of_quote, read_lines
 from tasks.parsing import pictures_read as picture_reading
 from tasks.parsing.jobs import Job, ParseError, Work
 from tasks.parsing.pdfium import add_pictures, draw, open_pdf, read_text_layer, survey_pdf
@@ -96,6 +97,7 @@ def test_figures_and_tables_are_cut_formulas_read_and_silent_pages_drawn(tmp_pat
     assert [block.picture for block in first.blocks] == ["figure-1-0", None, None, None, "figure-1-4"]
     assert first.blocks[2].text == "Chapter 1"
     assert (first.image, second.image) == (None, "image-2")
+    assert [read_lines(page.lines)[0].text for page in (first, second)] == ["Chapter 1", "Chapter 2"]
     assert (tmp_path / "figure-1-0").stat().st_size > 100
     assert (tmp_path / "image-2").stat().st_size > 1000
 
@@ -211,6 +213,19 @@ def test_a_page_without_text_gets_a_title_and_paragraphs(world):
         (NodeKind.PARAGRAPH, "Orders rose in July and fell in August."),
     ]
     assert world.progress == [(1, 1)]
+    august = box_of_quote("fell in August.", block=read.blocks[1].box, lines=read_lines(read.lines))
+    assert read.blocks[1].box[1] < august[1] and august[3] == pytest.approx(read.blocks[1].box[3], abs=1e-4)
+
+
+def test_the_words_of_a_figure_stand_where_it_stands_on_its_page(world):
+    chart = world.figure(("Tidal energy", 40), ("Wind", 40), box=(0.5, 0.5, 0.9, 0.9))
+    (read,) = world.read(page(1, chart, parser=PageParser.MINERU, lines="1000 1000 2000 1100 A line above"))
+    above, tidal, wind = read_lines(read.lines)
+    assert (above.text, tidal.text, wind.text) == ("A line above", "Tidal energy", "Wind")
+    # the picture is 800 by 600, its first line begins at 40, 30
+    assert (
+        tidal.box[:2] == pytest.approx((0.5 + 0.4 * 40 / 800, 0.5 + 0.4 * 30 / 600), abs=0.01) and tidal.box[3] < wind.box[3] < 0.6
+    )
 
 
 def test_with_ocr_off_pages_are_left_alone(world):

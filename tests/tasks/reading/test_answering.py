@@ -12,6 +12,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
 from storage.runs.log import EntryKind
 from tasks.algorithms.flow.refinement import Trigger
+from tasks.algorithms.layout.lines import read_lines
 from tasks.asking.calls import CallBook, Stage
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.records import PathReading, Quote, Synthesis, Verdict
@@ -58,7 +59,7 @@ def made(context, *, steps=(), calls=None, **limits):
 
 
 def test_a_citation_has_the_words_and_the_place_of_its_node(context):
-    assert citation(quoted(), context.names, {(document_id("report"), 2): 0.62}, ()) == Citation(
+    assert citation(quoted(), context.names, {(document_id("report"), 2): 0.62}, (), {}) == Citation(
         document=NamedDocument(document_id("report"), "report.pdf"),
         page=2,
         box=REPORT.nodes[0].box,
@@ -68,6 +69,12 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(context):
         modality=Modality.TABLE,
         probability=0.62,
     )
+
+
+def test_a_citation_has_the_box_of_the_lines_where_its_words_stand(context):
+    kept = "1000 3000 2000 3100 Price: 7\n1000 3200 2000 3300 Price: 9\n1000 9000 2000 9100 price: 9"
+    lines = {(document_id("report"), 2): read_lines(kept)}
+    assert citation(quoted(), context.names, {}, (), lines).box == (0.1, 0.32, 0.2, 0.33)
 
 
 def test_an_answer_says_what_was_found_and_by_whom(context):
@@ -135,7 +142,7 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):
 
 def test_what_has_no_place_on_a_page_has_no_box(context):
     somewhere = replace(quoted(), node=replace(REPORT.nodes[0], box=(0.0, 0.0, 1.0, 1.0)))
-    assert citation(somewhere, context.names, {}, ()).box is None
+    assert citation(somewhere, context.names, {}, (), {}).box is None
 
 
 QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
