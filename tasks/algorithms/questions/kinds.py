@@ -135,8 +135,8 @@ _HELD = {
 }
 
 
-_NAMING = re.compile(rf"\w$|\b{NUMBERED_WORD}\.?\s*$", re.IGNORECASE)
-"""Before a number that is a part of a name: "M36", "Table 1"."""
+_NAMING = re.compile(rf"[^\W\d]-?$|\b{NUMBERED_WORD}\.?\s*$", re.IGNORECASE)
+"""Before a number that is a part of a name: "M36", "MT-3", "Table 1"."""
 
 
 def expected_kind(question: str) -> AnswerKind:

@@ -230,7 +230,11 @@ def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question,
         ("When was it founded?", "Founded in May 1999 by 3 people.", ["May", "1999"]),
         ("Why did it fail?", "It failed in 1999 for 3 reasons.", []),
         ("How tight are the bolts?", "Table 1: Bolts | Bolt: M36 | Torque Nm: 1,850", []),
-        ("How many Nm are the bolts tightened with?", "Table 1: Bolts | Bolt: M36 | Torque Nm: 1,850", ["1,850"]),
+        (
+            "How many Nm are the bolts tightened with?",
+            "Table 1: Bolts of MT-3 | Bolt: M36 | Torque Nm: 1,850-1,900",
+            ["1,850", "1,900"],
+        ),
         ("How many?", "", []),
     ],
 )
