@@ -1,0 +1,254 @@
+"""Tables that are known only by where their words stand: rows of values in columns that white space parts."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import pairwise
+
+from storage.records.documents import Box
+from tasks.algorithms.layout.boxes import shared_height, unite
+
+CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
+ROW_GAP = 2.2  # of a line's height: rows of one table stand closer
+FEWEST_ROWS = 3  # with numbers
+FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
+MOST_HEAD_LINES = 6
+MOST_LABEL_LINES = 3  # one after another, without a value
+LABEL_WORDS = 16  # more is a sentence
+NUMBER = re.compile(r"[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡~<>\d]*\d[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡\d]*(?:[kmb]n?|x|bps|pp|pts)?", re.I)
+YEAR = re.compile(r"(?:19|20)\d\d\*?")
+BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
+SIGN = re.compile(r"[$€£¥₹(]+")
+END_SIGN = re.compile(r"[)%*]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    box: Box
+    text: str
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table that was found: its box, its words as places in the list that was given, and its cells by row, the header first."""
+
+    box: Box
+    words: frozenset[int]
+    rows: tuple[tuple[str, ...], ...]
+    header_rows: int
+
+    @property
+    def html(self) -> str:
+        rows = []
+        for place, row in enumerate(self.rows):
+            tag = "th" if place < self.header_rows else "td"
+            rows.append("<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>")
+        return f"<table>{''.join(rows)}</table>"
+
+
+Line = list[Cell]
+
+
+def find_grids(words: Sequence[tuple[Box, str]], *, aspect: float) -> list[Grid]:
+    """Return the tables that words on a page make; `aspect` is its width over its height."""
+    lines = [list(_join_signs(_cells(words, line, aspect))) for line in group_lines(words)]
+    grids: list[Grid] = []
+    start = 0
+    while start < len(lines):
+        end = _grow(lines, start, aspect)
+        if end > start + 1 and (grid := _read(lines, start, end, aspect)):
+            grids.append(grid)
+        start = max(end, start + 1)
+    return grids
+
+
+def group_lines(words: Sequence[tuple[Box, str]]) -> list[list[int]]:
+    """Group the words by the line that they stand on, from the top."""
+    lines: list[list[int]] = []
+    for place in sorted(range(len(words)), key=lambda place: words[place][0][1] + words[place][0][3]):
+        if lines and shared_height(words[lines[-1][0]][0], words[place][0]) > 0.5:
+            lines[-1].append(place)
+        else:
+            lines.append([place])
+    return lines
+
+
+def _cells(words: Sequence[tuple[Box, str]], line: Sequence[int], aspect: float) -> Iterator[Cell]:
+    group: list[int] = []
+    for place in sorted(line, key=lambda place: words[place][0][0]):
+        box = words[place][0]
+        if group and (box[0] - words[group[-1]][0][2]) * aspect > CELL_GAP * (box[3] - box[1]):
+            yield _cell(words, group)
+            group = []
+        group.append(place)
+    if group:
+        yield _cell(words, group)
+
+
+def _cell(words: Sequence[tuple[Box, str]], group: Sequence[int]) -> Cell:
+    return Cell(unite(words[place][0] for place in group), " ".join(words[place][1] for place in group), tuple(group))
+
+
+def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Yield the cells; a sign that stands apart from its number belongs to it."""
+    held: Cell | None = None
+    for cell in cells:
+        if held and (_is_value(cell.text) and SIGN.fullmatch(held.text) or _is_value(held.text) and END_SIGN.fullmatch(cell.text)):
+            cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
+        elif held:
+            yield held
+        held = cell
+    if held:
+        yield held
+
+
+def _is_number(text: str) -> bool:
+    return bool(NUMBER.fullmatch(text)) and not YEAR.fullmatch(text)
+
+
+def _is_value(text: str) -> bool:
+    return bool(NUMBER.fullmatch(text) or BLANK.fullmatch(text))
+
+
+def _is_row(line: Line) -> bool:
+    return any(_is_value(cell.text) for cell in line[1:])
+
+
+def _grow(lines: Sequence[Line], start: int, aspect: float) -> int:
+    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
+    if not _is_row(lines[start]):
+        return start
+    spans = _merge(lines[start])
+    end, place = start + 1, start + 1
+    while place < len(lines) and place - end < MOST_LABEL_LINES and _is_near(lines[place - 1], lines[place]):
+        line = lines[place]
+        place += 1
+        if len(line) > 1:
+            merged = _merge([*line], spans)
+            if len(merged) < max(2, len(spans)):
+                break
+            spans, end = merged, place
+        elif len(line[0].words) > LABEL_WORDS:
+            break
+    return end
+
+
+def _is_near(above: Line, below: Line) -> bool:
+    upper, lower = unite(cell.box for cell in above), unite(cell.box for cell in below)
+    return lower[1] - upper[3] < ROW_GAP * min(upper[3] - upper[1], lower[3] - lower[1])
+
+
+Span = tuple[float, float]
+
+
+def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
+    """Return what the cells and spans cover from left to right, overlapping ones as one."""
+    merged: list[Span] = []
+    for left, right in sorted([*spans, *((cell.box[0], cell.box[2]) for cell in cells)]):
+        if merged and left < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(right, merged[-1][1]))
+        else:
+            merged.append((left, right))
+    return merged
+
+
+def _read(lines: Sequence[Line], start: int, end: int, aspect: float) -> Grid | None:
+    """Return the lines as a table with the heads above them; None where they are none."""
+    spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
+    first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
+    top = _find_heads(lines, start, spans)
+    heads = [line for line in lines[top:first] if _is_over(line, spans)]
+    while first > top and not _is_over(lines[first - 1], spans):
+        first -= 1
+    body = _rows(lines[first:end], spans)
+    if not _is_table(body):
+        return None
+    header = _header(heads, spans)
+    cells = [cell for line in lines[top:end] for cell in line]
+    return Grid(
+        box=unite(cell.box for cell in cells),
+        words=frozenset(word for cell in cells for word in cell.words),
+        rows=((header,) if any(header) else ()) + tuple(body),
+        header_rows=int(any(header)),
+    )
+
+
+def _find_heads(lines: Sequence[Line], start: int, spans: Sequence[Span]) -> int:
+    top = place = start
+    while place > max(0, start - MOST_HEAD_LINES) and _is_near(lines[place - 1], lines[place]):
+        place -= 1
+        line = lines[place]
+        if max(len(cell.words) for cell in line) > LABEL_WORDS:
+            break
+        if _is_over(line, spans):
+            top = place
+    return top
+
+
+def _is_over(line: Line, spans: Sequence[Span]) -> bool:
+    """Say whether words stand over the columns of values and no cell from the first column reaches over them."""
+    return line[-1].box[2] > spans[1][0] and all(cell.box[0] >= spans[0][1] or cell.box[2] <= spans[1][0] for cell in line)
+
+
+def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
+    names: list[list[str]] = [[] for _ in spans]
+    for line in heads:
+        for cell in line:
+            for column in _under(cell, spans):
+                names[column].append(cell.text)
+    return tuple(" ".join(name) for name in names)
+
+
+def _under(cell: Cell, spans: Sequence[Span]) -> range:
+    """Return the columns that a head stands over: its own, or the run of them whose middle is nearest to its own middle."""
+    edges = [(before[1] + after[0]) / 2 for before, after in pairwise(spans)]
+    first = sum(edge < cell.box[0] for edge in edges)
+    last = sum(edge < cell.box[2] for edge in edges)
+    if first == last:
+        return range(first, first + 1)
+    middle = (cell.box[0] + cell.box[2]) / 2
+    low = 1 if cell.box[0] > spans[0][1] else 0
+    runs = [(one, other) for one in range(low, first + 1) for other in range(last, len(spans))]
+    one, other = min(runs, key=lambda run: abs(spans[run[0]][0] + spans[run[1]][1] - 2 * middle)) if runs else (first, last)
+    return range(one, other + 1)
+
+
+def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    held = ""
+    for line in lines:
+        row = ["" for _ in spans]
+        for cell in line:
+            column = max(place for place, span in enumerate(spans) if place == 0 or span[0] <= cell.box[0])
+            row[column] = f"{row[column]} {cell.text}".strip()
+        if held and row[0][:1].islower():
+            row[0], held = f"{held} {row[0]}", ""
+        if held:
+            rows.append((held, *[""] * (len(spans) - 1)))
+            held = ""
+        if any(row[1:]):
+            rows.append(tuple(row))
+        else:
+            held = row[0]
+    return rows
+
+
+def _is_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether enough rows have numbers, most columns are filled, and it is no list of contents."""
+    data = [row for row in rows if any(row[1:])]
+    filled = [cell for row in data for cell in row[1:] if cell]
+    numbers = sum(map(_is_value, filled))
+    if sum(any(map(_is_number, row[1:])) for row in data) < FEWEST_ROWS:
+        return False
+    if numbers < FEWEST_FILLED * len(filled) or len(filled) < FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
+        return False
+    return sum(bool(row[0]) and not _is_value(row[0]) for row in data) * 2 >= len(data) and not _is_contents(data)
+
+
+def _is_contents(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether the last of two columns counts up as pages do."""
+    last = [row[-1] for row in rows if row[-1]]
+    pages = [int(text) for text in last if text.isascii() and text.isdigit()]
+    return len(rows[0]) == 2 and len(pages) >= 0.8 * len(last) and all(one <= other for one, other in pairwise(pages))
