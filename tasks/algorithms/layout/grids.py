@@ -10,17 +10,22 @@ from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import shared_height, unite
 
 CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
-ROW_GAP = 2.2  # of a line's height: rows of one table stand closer
+NUMBER_GAP = 0.2  # the same of two numbers with fractions
+ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
 MOST_HEAD_LINES = 6
-MOST_LABEL_LINES = 3  # one after another, without a value
+MOST_LABEL_LINES = 6  # one after another, without a value
 LABEL_WORDS = 16  # more is a sentence
 NUMBER = re.compile(r"[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡~<>\d]*\d[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡\d]*(?:[kmb]n?|x|bps|pp|pts)?", re.I)
-YEAR = re.compile(r"(?:19|20)\d\d\*?")
+DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
+FRACTION = re.compile(r"[+\-\u2013\u2212]?\d*\.\d+")
 BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
 SIGN = re.compile(r"[$€£¥₹(]+")
 END_SIGN = re.compile(r"[)%*]+")
+
+
+Words = Sequence[tuple[Box, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +45,25 @@ class Grid:
     header_rows: int
 
     @property
+    def text(self) -> str:
+        return "\n".join(" | ".join(row).rstrip() for row in self.rows)
+
+    @property
     def html(self) -> str:
-        rows = []
-        for place, row in enumerate(self.rows):
-            tag = "th" if place < self.header_rows else "td"
-            rows.append("<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>")
-        return f"<table>{''.join(rows)}</table>"
+        tags = ["th"] * self.header_rows + ["td"] * (len(self.rows) - self.header_rows)
+        rows = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, self.rows, strict=True))
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def of(self, places: Sequence[int]) -> "Grid":
+        """Return the table of a list of words as one of the list that they were taken from, at these places."""
+        return replace(self, words=frozenset(places[word] for word in self.words))
 
 
 Line = list[Cell]
+Span = tuple[float, float]
 
 
-def find_grids(words: Sequence[tuple[Box, str]], *, aspect: float) -> list[Grid]:
+def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     """Return the tables that words on a page make; `aspect` is its width over its height."""
     lines = [list(_join_signs(_cells(words, line, aspect))) for line in group_lines(words)]
     grids: list[Grid] = []
@@ -64,7 +76,7 @@ def find_grids(words: Sequence[tuple[Box, str]], *, aspect: float) -> list[Grid]
     return grids
 
 
-def group_lines(words: Sequence[tuple[Box, str]]) -> list[list[int]]:
+def group_lines(words: Words) -> list[list[int]]:
     """Group the words by the line that they stand on, from the top."""
     lines: list[list[int]] = []
     for place in sorted(range(len(words)), key=lambda place: words[place][0][1] + words[place][0][3]):
@@ -75,11 +87,10 @@ def group_lines(words: Sequence[tuple[Box, str]]) -> list[list[int]]:
     return lines
 
 
-def _cells(words: Sequence[tuple[Box, str]], line: Sequence[int], aspect: float) -> Iterator[Cell]:
+def _cells(words: Words, line: Sequence[int], aspect: float) -> Iterator[Cell]:
     group: list[int] = []
     for place in sorted(line, key=lambda place: words[place][0][0]):
-        box = words[place][0]
-        if group and (box[0] - words[group[-1]][0][2]) * aspect > CELL_GAP * (box[3] - box[1]):
+        if group and _are_apart(words[group[-1]], words[place], aspect):
             yield _cell(words, group)
             group = []
         group.append(place)
@@ -87,7 +98,15 @@ def _cells(words: Sequence[tuple[Box, str]], line: Sequence[int], aspect: float)
         yield _cell(words, group)
 
 
-def _cell(words: Sequence[tuple[Box, str]], group: Sequence[int]) -> Cell:
+def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float) -> bool:
+    """Say whether two cells stand here; a sign belongs to the number after it, and fractions are never two of one cell."""
+    if SIGN.fullmatch(right[1]) and _is_value(left[1]):
+        return True
+    gap = CELL_GAP if not (FRACTION.match(left[1]) and FRACTION.match(right[1])) else NUMBER_GAP
+    return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
+
+
+def _cell(words: Words, group: Sequence[int]) -> Cell:
     return Cell(unite(words[place][0] for place in group), " ".join(words[place][1] for place in group), tuple(group))
 
 
@@ -105,7 +124,7 @@ def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
 
 
 def _is_number(text: str) -> bool:
-    return bool(NUMBER.fullmatch(text)) and not YEAR.fullmatch(text)
+    return bool(NUMBER.fullmatch(text)) and not DATE.fullmatch(text)
 
 
 def _is_value(text: str) -> bool:
@@ -125,8 +144,10 @@ def _grow(lines: Sequence[Line], start: int, aspect: float) -> int:
     while place < len(lines) and place - end < MOST_LABEL_LINES and _is_near(lines[place - 1], lines[place]):
         line = lines[place]
         place += 1
-        if len(line) > 1:
-            merged = _merge([*line], spans)
+        if len(line) > 1 or line[0].box[0] >= spans[0][1]:
+            if _is_head(line, spans) and end > start + 2:
+                break
+            merged = _merge(line, spans)
             if len(merged) < max(2, len(spans)):
                 break
             spans, end = merged, place
@@ -135,12 +156,14 @@ def _grow(lines: Sequence[Line], start: int, aspect: float) -> int:
     return end
 
 
+def _is_head(line: Line, spans: Sequence[Span]) -> bool:
+    """Say whether a line names columns anew: words without a number or a label over several of them."""
+    return len(line) > 1 and line[0].box[0] >= spans[0][1] and not any(_is_number(cell.text) or BLANK.fullmatch(cell.text) for cell in line)
+
+
 def _is_near(above: Line, below: Line) -> bool:
     upper, lower = unite(cell.box for cell in above), unite(cell.box for cell in below)
     return lower[1] - upper[3] < ROW_GAP * min(upper[3] - upper[1], lower[3] - lower[1])
-
-
-Span = tuple[float, float]
 
 
 def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
@@ -216,23 +239,26 @@ def _under(cell: Cell, spans: Sequence[Span]) -> range:
 
 
 def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    held = ""
+    """Return the cells of each line by column; what goes on from the line above is joined to it."""
+    rows: list[list[str]] = []
     for line in lines:
         row = ["" for _ in spans]
         for cell in line:
             column = max(place for place, span in enumerate(spans) if place == 0 or span[0] <= cell.box[0])
             row[column] = f"{row[column]} {cell.text}".strip()
-        if held and row[0][:1].islower():
-            row[0], held = f"{held} {row[0]}", ""
-        if held:
-            rows.append((held, *[""] * (len(spans) - 1)))
-            held = ""
-        if any(row[1:]):
-            rows.append(tuple(row))
+        if rows and (_goes_on(rows[-1], row) or (row[0][:1].islower() and not any(rows[-1][1:]))):
+            rows[-1] = [f"{above} {below}".strip() for above, below in zip(rows[-1], row, strict=True)]
         else:
-            held = row[0]
-    return rows
+            rows.append(row)
+    return [tuple(row) for row in rows]
+
+
+def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
+    """Say whether a line without label and numbers ends the cells above it."""
+    pairs = [(one, other) for one, other in zip(above, below, strict=True) if other]
+    if below[0]:
+        return len(pairs) == 1 and below[0][:1].islower()
+    return not any(_is_value(other) for _, other in pairs) and any(one and (not _is_value(one) or other[0] in "(&") for one, other in pairs)
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:

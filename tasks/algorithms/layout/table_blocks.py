@@ -1,0 +1,105 @@
+"""Tables that a parser took for text, found in the words of their page, in the place of the blocks that they came as."""
+
+import re
+from bisect import bisect
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from storage.records.documents import Block, NodeKind
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS, VISUAL_KINDS, area, unite
+from tasks.algorithms.layout.grids import Grid, Words, find_grids, group_lines
+
+FEWEST_NUMBERS = 6
+DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
+COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
+NUMBER = re.compile(r"\S*\d\S*")
+NO_CELLS = frozenset({NodeKind.FORMULA, NodeKind.CODE})
+
+
+def may_have_tables(blocks: Sequence[Block]) -> bool:
+    """Say whether the page has lines of numbers, at the price of reading what is known already."""
+    numbers = 0
+    for block in blocks:
+        for line in f"{block.text}\n{block.picture_text}".splitlines():
+            found = len(NUMBER.findall(line))
+            numbers += found if 3 * found >= len(line.split()) else 0
+    return numbers >= FEWEST_NUMBERS
+
+
+def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
+    """Return the blocks of a page of this width over height with the tables that its words make; no word is lost."""
+    members = _members(blocks, words)
+    text = {word for block, inside in zip(blocks, members, strict=True) if _is_text(block, inside, words) for word in inside}
+    loose = [place for place in range(len(words)) if place not in text]
+    grids = [grid.of(loose) for grid in find_grids([words[place] for place in loose], aspect=aspect)]
+    grids = _keep(grids, blocks, members)
+    taken = {word for grid in grids for word in grid.words}
+    touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
+    homes = [next((place for place in places if blocks[place].kind not in FURNITURE_KINDS), places[0]) for places in touched]
+    placed: list[Block] = []
+    for place, block in enumerate(blocks):
+        tables = [_table(grid, [blocks[one] for one in touched[n]]) for n, grid in enumerate(grids) if homes[n] == place]
+        placed += _around(block, [word for word in members[place] if word not in taken], tables, words) if not taken.isdisjoint(members[place]) else [block]
+    return tuple(placed)
+
+
+def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]]) -> list[Grid]:
+    """Return the tables that stand in blocks, in one figure or table at most, and in that with most of its words."""
+    taken = {word for grid in grids for word in grid.words}
+    visual = {place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS}
+    whole = {place for place in visual if len(taken.intersection(members[place])) < COVERED * len(members[place])}
+    kept = []
+    for grid in grids:
+        touched = {place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)}
+        if touched and len(touched & visual) < 2 and not touched & whole:
+            kept.append(grid)
+    return kept
+
+
+def _members(blocks: Sequence[Block], words: Words) -> list[list[int]]:
+    """Return the words in each block; one that stands in several belongs to the smallest."""
+    boxes = np.array([box for box, _ in words]).reshape(-1, 4)
+    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    home = np.full(len(words), -1)
+    for place in sorted(range(len(blocks)), key=lambda place: -area(blocks[place].box)):
+        left, top, right, bottom = blocks[place].box
+        home[(x >= left) & (x <= right) & (y >= top) & (y <= bottom)] = place
+    members: list[list[int]] = [[] for _ in blocks]
+    for word, place in enumerate(home.tolist()):
+        if place >= 0:
+            members[place].append(word)
+    return members
+
+
+def _is_text(block: Block, members: Sequence[int], words: Words) -> bool:
+    if block.kind in NO_CELLS or block.kind in VISUAL_KINDS:
+        return block.kind in NO_CELLS
+    lines = len(group_lines([words[word] for word in members]))
+    width = sum(words[word][0][2] - words[word][0][0] for word in members)
+    return lines > 2 and width >= DENSE * lines * (block.box[2] - block.box[0])
+
+
+def _table(grid: Grid, old: Sequence[Block]) -> Block:
+    captioned = next((block for block in old if block.caption), None)
+    return Block(
+        kind=NodeKind.TABLE,
+        text=grid.text,
+        box=grid.box,
+        html=grid.html,
+        caption=captioned.caption if captioned else "",
+        caption_box=captioned.caption_box if captioned else None,
+        footnote=next((block.footnote for block in old if block.footnote), ""),
+    )
+
+
+def _around(block: Block, left: Collection[int], tables: Sequence[Block], words: Words) -> Iterator[Block]:
+    """Yield the tables in a block's place, and before and after each what is left of the block's words."""
+    kind = NodeKind.PARAGRAPH if block.kind in VISUAL_KINDS else block.kind
+    tops = [table.box[1] for table in tables]
+    for place in range(len(tables) + 1):
+        rest = [words[word] for word in left if bisect(tops, words[word][0][1]) == place]
+        if rest:
+            text = " ".join(letters for _, letters in rest)
+            yield Block(kind=kind, text=text, box=unite(box for box, _ in rest), level=block.level)
+        yield from tables[place : place + 1]
