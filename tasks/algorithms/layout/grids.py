@@ -11,6 +11,7 @@ from tasks.algorithms.layout.boxes import shared_height, unite
 
 CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
 NUMBER_GAP = 0.2  # the same of two numbers with fractions
+LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
 ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
@@ -69,8 +70,8 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     grids: list[Grid] = []
     start = 0
     while start < len(lines):
-        end = _grow(lines, start, aspect)
-        if end > start + 1 and (grid := _read(lines, start, end, aspect)):
+        end = _grow(lines, start)
+        if end > start + 1 and (grid := _read(lines, start, end)):
             grids.append(grid)
         start = max(end, start + 1)
     return grids
@@ -135,35 +136,41 @@ def _is_row(line: Line) -> bool:
     return any(_is_value(cell.text) for cell in line[1:])
 
 
-def _grow(lines: Sequence[Line], start: int, aspect: float) -> int:
+def _grow(lines: Sequence[Line], start: int) -> int:
     """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
     if not _is_row(lines[start]):
         return start
     spans = _merge(lines[start])
-    end, place = start + 1, start + 1
-    while place < len(lines) and place - end < MOST_LABEL_LINES and _is_near(lines[place - 1], lines[place]):
+    end = start + 1
+    for place in range(start + 1, len(lines)):
         line = lines[place]
-        place += 1
-        if len(line) > 1 or line[0].box[0] >= spans[0][1]:
-            if _is_head(line, spans) and end > start + 2:
-                break
-            merged = _merge(line, spans)
-            if len(merged) < max(2, len(spans)):
-                break
-            spans, end = merged, place
-        elif len(line[0].words) > LABEL_WORDS:
+        gap = _gap(lines[place - 1], line)
+        if gap > ROW_GAP or place - end >= MOST_LABEL_LINES or _is_head(line, spans, gap):
             break
+        if _is_label(line, spans):
+            continue
+        merged = _merge(line, spans)
+        if len(merged) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
+            break
+        spans, end = merged, place + 1
     return end
 
 
-def _is_head(line: Line, spans: Sequence[Span]) -> bool:
-    """Say whether a line names columns anew: words without a number or a label over several of them."""
-    return len(line) > 1 and line[0].box[0] >= spans[0][1] and not any(_is_number(cell.text) or BLANK.fullmatch(cell.text) for cell in line)
+def _is_label(line: Line, spans: Sequence[Span]) -> bool:
+    """Say whether a line names rows: words in the first column alone, or a few that reach beyond it."""
+    return len(line) == 1 and line[0].box[0] < spans[0][1] and (line[0].box[2] < spans[1][0] or len(line[0].words) <= LABEL_WORDS)
 
 
-def _is_near(above: Line, below: Line) -> bool:
+def _is_head(line: Line, spans: Sequence[Span], gap: float) -> bool:
+    """Say whether a line, so far below the last, names columns anew: words without a number or a label over several of them."""
+    is_over = len(line) > 1 and line[0].box[0] >= spans[0][1]
+    return is_over and gap > LINE_GAP and not any(_is_number(cell.text) or BLANK.fullmatch(cell.text) for cell in line)
+
+
+def _gap(above: Line, below: Line) -> float:
+    """Return how far apart two lines are, in heights of the lower."""
     upper, lower = unite(cell.box for cell in above), unite(cell.box for cell in below)
-    return lower[1] - upper[3] < ROW_GAP * min(upper[3] - upper[1], lower[3] - lower[1])
+    return (lower[1] - upper[3]) / max(min(upper[3] - upper[1], lower[3] - lower[1]), 1e-6)
 
 
 def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
@@ -177,7 +184,7 @@ def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
     return merged
 
 
-def _read(lines: Sequence[Line], start: int, end: int, aspect: float) -> Grid | None:
+def _read(lines: Sequence[Line], start: int, end: int) -> Grid | None:
     """Return the lines as a table with the heads above them; None where they are none."""
     spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
     first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
@@ -200,7 +207,7 @@ def _read(lines: Sequence[Line], start: int, end: int, aspect: float) -> Grid | 
 
 def _find_heads(lines: Sequence[Line], start: int, spans: Sequence[Span]) -> int:
     top = place = start
-    while place > max(0, start - MOST_HEAD_LINES) and _is_near(lines[place - 1], lines[place]):
+    while place > max(0, start - MOST_HEAD_LINES) and _gap(lines[place - 1], lines[place]) <= ROW_GAP:
         place -= 1
         line = lines[place]
         if max(len(cell.words) for cell in line) > LABEL_WORDS:
@@ -216,6 +223,9 @@ def _is_over(line: Line, spans: Sequence[Span]) -> bool:
 
 
 def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
+    for line in reversed(heads):
+        wider = _merge(line, spans)
+        spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
     for line in heads:
         for cell in line:
