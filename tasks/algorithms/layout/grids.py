@@ -12,6 +12,7 @@ from tasks.algorithms.layout.boxes import shared_height, unite
 CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
 NUMBER_GAP = 0.2  # the same of two numbers with fractions
 LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
+HEAD_GAP = 1.6  # the same of heads and the first row
 ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
@@ -207,7 +208,7 @@ def _read(lines: Sequence[Line], start: int, end: int) -> Grid | None:
 
 def _find_heads(lines: Sequence[Line], start: int, spans: Sequence[Span]) -> int:
     top = place = start
-    while place > max(0, start - MOST_HEAD_LINES) and _gap(lines[place - 1], lines[place]) <= ROW_GAP:
+    while place > max(0, start - MOST_HEAD_LINES) and _gap(lines[place - 1], lines[place]) <= HEAD_GAP:
         place -= 1
         line = lines[place]
         if max(len(cell.words) for cell in line) > LABEL_WORDS:

@@ -3,15 +3,17 @@
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
-from storage.records.documents import Block, NodeKind
-from tasks.algorithms.layout.boxes import FURNITURE_KINDS, VISUAL_KINDS, area, unite
+from storage.records.documents import Block, Box, NodeKind
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
 from tasks.algorithms.layout.grids import Grid, Words, find_grids, group_lines
 
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
+LINE_WORDS = 5  # at least in a line of text
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
 NUMBER = re.compile(r"\S*\d\S*")
 NO_CELLS = frozenset({NodeKind.FORMULA, NodeKind.CODE})
@@ -33,7 +35,7 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     text = {word for block, inside in zip(blocks, members, strict=True) if _is_text(block, inside, words) for word in inside}
     loose = [place for place in range(len(words)) if place not in text]
     grids = [grid.of(loose) for grid in find_grids([words[place] for place in loose], aspect=aspect)]
-    grids = _keep(grids, blocks, members)
+    grids = _keep(grids, blocks, members, words)
     taken = {word for grid in grids for word in grid.words}
     touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
     homes = [next((place for place in places if blocks[place].kind not in FURNITURE_KINDS), places[0]) for places in touched]
@@ -44,15 +46,20 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     return tuple(placed)
 
 
-def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]]) -> list[Grid]:
-    """Return the tables that stand in blocks, in one figure or table at most, and in that with most of its words."""
+def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words) -> list[Grid]:
+    """Return the tables that stand in blocks, and take most of the words or leave text of each table and figure that they touch."""
     taken = {word for grid in grids for word in grid.words}
-    visual = {place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS}
-    whole = {place for place in visual if len(taken.intersection(members[place])) < COVERED * len(members[place])}
+    whole = set()
+    for place, block in enumerate(blocks):
+        left = [word for word in members[place] if word not in taken]
+        if block.kind in VISUAL_KINDS and len(left) > (1 - COVERED) * len(members[place]) and not _are_text(left, block.box, words):
+            whole.add(place)
     kept = []
     for grid in grids:
-        touched = {place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)}
-        if touched and len(touched & visual) < 2 and not touched & whole:
+        touched = [place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)]
+        tables = [blocks[place].box for place in touched if blocks[place].kind is NodeKind.TABLE]
+        beside = any(shared_height(one, other) > 0 for one, other in combinations(tables, 2))
+        if touched and not beside and whole.isdisjoint(touched):
             kept.append(grid)
     return kept
 
@@ -73,11 +80,14 @@ def _members(blocks: Sequence[Block], words: Words) -> list[list[int]]:
 
 
 def _is_text(block: Block, members: Sequence[int], words: Words) -> bool:
-    if block.kind in NO_CELLS or block.kind in VISUAL_KINDS:
-        return block.kind in NO_CELLS
+    return block.kind in NO_CELLS or (block.kind not in VISUAL_KINDS and _are_text(members, block.box, words))
+
+
+def _are_text(members: Sequence[int], box: Box, words: Words) -> bool:
+    """Say whether words fill the box as lines of text do."""
     lines = len(group_lines([words[word] for word in members]))
     width = sum(words[word][0][2] - words[word][0][0] for word in members)
-    return lines > 2 and width >= DENSE * lines * (block.box[2] - block.box[0])
+    return lines > 2 and len(members) >= LINE_WORDS * lines and width >= DENSE * lines * (box[2] - box[0])
 
 
 def _table(grid: Grid, old: Sequence[Block]) -> Block:
