@@ -69,11 +69,12 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     """Return the tables that words on a page make; `aspect` is its width over its height."""
     lines = [list(_join_signs(_cells(words, line, aspect))) for line in group_lines(words)]
     grids: list[Grid] = []
-    start = 0
+    start = floor = 0
     while start < len(lines):
         end = _grow(lines, start)
-        if end > start + 1 and (grid := _read(lines, start, end)):
+        if end > start + 1 and (grid := _read(lines[floor:end], start - floor)):
             grids.append(grid)
+            floor = end
         start = max(end, start + 1)
     return grids
 
@@ -185,8 +186,9 @@ def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
     return merged
 
 
-def _read(lines: Sequence[Line], start: int, end: int) -> Grid | None:
-    """Return the lines as a table with the heads above them; None where they are none."""
+def _read(lines: Sequence[Line], start: int) -> Grid | None:
+    """Return the lines from the start on as a table with the heads that stand above them; None where they are none."""
+    end = len(lines)
     spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
     first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
     top = _find_heads(lines, start, spans)
