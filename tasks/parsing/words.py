@@ -1,5 +1,6 @@
 """The words of a page's text layer with their places, by pdfium."""
 
+import math
 from collections.abc import Iterator
 
 import pypdfium2 as pdfium
@@ -11,10 +12,14 @@ from tasks.algorithms.layout.boxes import unite
 MOST_CHARACTERS = 60_000
 """What a page has beyond them is left out: to go through them takes a fifth of a second."""
 GRID = 1 << 24
+LEAN = 0.2
+"""Radians; what leans more is turned, and read letter by letter it would be words in every line that it crosses."""
+NO_LETTERS = frozenset(map(chr, range(33))) | {"\ufffe", "\uffff"}
+"""What pdfium has for a hyphen at a line's end, and for what it cannot read."""
 
 
 def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
-    """Return each word, in the file's order, with its box in shares of the page as it is shown; its height is its font's."""
+    """Return each upright word, in the file's order, with its box in shares of the page as it is shown; its height is its font's."""
     (left, top), (right, down), (over, bottom) = (_shown(page, x, y) for x, y in ((0, 0), (1000, 0), (0, 1000)))
     across, along = ((right - left) / 1000, (down - top) / 1000), ((over - left) / 1000, (bottom - top) / 1000)
 
@@ -23,9 +28,14 @@ def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
         return min(max(places[0], 0.0), 1.0), min(max(places[1], 0.0), 1.0)
 
     return [
-        (unite((*corner, *corner) for corner in (share(*box[:2]), share(*box[2:]))), letters)
-        for box, letters in _runs(page.get_textpage())
+        (unite((*corner, *corner) for corner in (share(*box[:2]), share(*box[2:]))), _whole(letters))
+        for box, letters in _runs(page.get_textpage(), -math.radians(page.get_rotation()))
     ]
+
+
+def _whole(letters: str) -> str:
+    """Return the letters where pdfium gave some as two halves, as UTF-16 has them."""
+    return letters if letters.isascii() else letters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
@@ -34,18 +44,19 @@ def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
     return column.value / GRID, row.value / GRID
 
 
-def _runs(text_page: pdfium.PdfTextPage) -> Iterator[tuple[Box, str]]:
+def _runs(text_page: pdfium.PdfTextPage, turn: float) -> Iterator[tuple[Box, str]]:
     """Yield the letters that stand together, with their left, bottom, right and top in the page's own coordinates."""
     glyph, letters = pdfium_c.FS_RECTF(), ""
     left = bottom = right = top = 0.0
     for index in range(min(text_page.count_chars(), MOST_CHARACTERS)):
         letter = chr(pdfium_c.FPDFText_GetUnicode(text_page, index))
-        space = letter <= " " or letter.isspace() or not pdfium_c.FPDFText_GetLooseCharBox(text_page, index, glyph)
-        apart = space or glyph.bottom > top or glyph.top < bottom or not 0 <= glyph.right - left <= right - left + top - bottom
+        space = letter in NO_LETTERS or letter.isspace() or not pdfium_c.FPDFText_GetLooseCharBox(text_page, index, glyph)
+        gap = max(glyph.left - right, left - glyph.right, glyph.bottom - top, bottom - glyph.top)
+        apart = space or gap > glyph.top - glyph.bottom
         if apart and letters:
             yield (left, bottom, right, top), letters
             letters = ""
-        if space:
+        if space or (not letters and abs(math.remainder(pdfium_c.FPDFText_GetCharAngle(text_page, index) - turn, math.tau)) > LEAN):
             continue
         if not letters:
             left, bottom, right, top = glyph.left, glyph.bottom, glyph.right, glyph.top
