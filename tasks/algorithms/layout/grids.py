@@ -10,6 +10,7 @@ from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import shared_height, unite
 
 CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
+HEAD_CELL_GAP = 0.4
 NUMBER_GAP = 0.2  # the same of two numbers with fractions
 LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
 HEAD_GAP = 1.6  # the same of heads and the first row
@@ -17,9 +18,14 @@ ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
 MOST_HEAD_LINES = 6
+MOST_HEAD_NUMBERS = 4  # in a line, apart from years
 MOST_LABEL_LINES = 6  # one after another, without a value
 LABEL_WORDS = 16  # more is a sentence
-NUMBER = re.compile(r"[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡~<>\d]*\d[\s$€£¥₹%()+\-\u2013\u2014\u2212.,'*†‡\d]*(?:[kmb]n?|x|bps|pp|pts)?", re.I)
+NUMBER = re.compile(
+    r"[\s$€£¥₹(+\-\u2013\u2014\u2212~<>.]*\d[\d.,'\u2019]*[\s%)*†‡]*(?:[kmb]n?|x|bps|pp|pts)?"
+    r"(?:\s*\([+\-\u2013\u2212]?[\d.,%\-\u2013\u2212]*\))?",
+    re.I,
+)
 DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
 FRACTION = re.compile(r"[+\-\u2013\u2212]?\d*\.\d+")
 BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
@@ -67,12 +73,14 @@ Span = tuple[float, float]
 
 def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     """Return the tables that words on a page make; `aspect` is its width over its height."""
-    lines = [list(_join_signs(_cells(words, line, aspect))) for line in group_lines(words)]
+    groups = group_lines(words)
+    lines = [list(_join_signs(_cells(words, line, aspect, CELL_GAP))) for line in groups]
+    heads = [list(_cells(words, line, aspect, HEAD_CELL_GAP)) for line in groups]
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
         end = _grow(lines, start)
-        if end > start + 1 and (grid := _read(lines[floor:end], start - floor)):
+        if end > start + 1 and (grid := _read(lines[floor:end], heads[floor:end], start - floor)):
             grids.append(grid)
             floor = end
         start = max(end, start + 1)
@@ -90,10 +98,10 @@ def group_lines(words: Words) -> list[list[int]]:
     return lines
 
 
-def _cells(words: Words, line: Sequence[int], aspect: float) -> Iterator[Cell]:
+def _cells(words: Words, line: Sequence[int], aspect: float, gap: float) -> Iterator[Cell]:
     group: list[int] = []
     for place in sorted(line, key=lambda place: words[place][0][0]):
-        if group and _are_apart(words[group[-1]], words[place], aspect):
+        if group and _are_apart(words[group[-1]], words[place], aspect, gap):
             yield _cell(words, group)
             group = []
         group.append(place)
@@ -101,11 +109,11 @@ def _cells(words: Words, line: Sequence[int], aspect: float) -> Iterator[Cell]:
         yield _cell(words, group)
 
 
-def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float) -> bool:
+def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float, gap: float) -> bool:
     """Say whether two cells stand here; a sign belongs to the number after it, and fractions are never two of one cell."""
     if SIGN.fullmatch(right[1]) and _is_value(left[1]):
         return True
-    gap = CELL_GAP if not (FRACTION.match(left[1]) and FRACTION.match(right[1])) else NUMBER_GAP
+    gap = NUMBER_GAP if FRACTION.match(left[1]) and FRACTION.match(right[1]) else gap
     return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
 
 
@@ -186,13 +194,18 @@ def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
     return merged
 
 
-def _read(lines: Sequence[Line], start: int) -> Grid | None:
-    """Return the lines from the start on as a table with the heads that stand above them; None where they are none."""
+def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None:
+    """Return the lines from the start on as a table with the heads that stand above them; None where they are none.
+
+    `cut` has the same lines in narrower cells, as heads stand close to each other.
+    """
     end = len(lines)
     spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
-    first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
     top = _find_heads(lines, start, spans)
-    heads = [line for line in lines[top:first] if _is_over(line, spans)]
+    first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
+    if any(sum(_is_number(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
+        return None
+    heads = [line for line in cut[top:first] if line[-1].box[2] > spans[1][0]]
     while first > top and not _is_over(lines[first - 1], spans):
         first -= 1
     body = _rows(lines[first:end], spans)
@@ -259,11 +272,16 @@ def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]
         for cell in line:
             column = max(place for place, span in enumerate(spans) if place == 0 or span[0] <= cell.box[0])
             row[column] = f"{row[column]} {cell.text}".strip()
-        if rows and (_goes_on(rows[-1], row) or (row[0][:1].islower() and not any(rows[-1][1:]))):
+        if rows and (_goes_on(rows[-1], row) or _is_cut(rows[-1], row)):
             rows[-1] = [f"{above} {below}".strip() for above, below in zip(rows[-1], row, strict=True)]
         else:
             rows.append(row)
     return [tuple(row) for row in rows]
+
+
+def _is_cut(above: Sequence[str], below: Sequence[str]) -> bool:
+    """Say whether the label above, without values, is the beginning of the one below."""
+    return not any(above[1:]) and bool(below[0]) and (below[0][0].islower() or above[0].endswith(("/", ",", "&", "-", "\u2013")))
 
 
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:

@@ -14,6 +14,8 @@ from tasks.algorithms.layout.grids import Grid, Words, find_grids, group_lines
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
 LINE_WORDS = 5  # at least in a line of text
+MARGIN = 0.01
+MOST_TABLES = 16
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
 NUMBER = re.compile(r"\S*\d\S*")
 NO_CELLS = frozenset({NodeKind.FORMULA, NodeKind.CODE})
@@ -34,8 +36,7 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     members = _members(blocks, words)
     text = {word for block, inside in zip(blocks, members, strict=True) if _is_text(block, inside, words) for word in inside}
     loose = [place for place in range(len(words)) if place not in text]
-    grids = [grid.of(loose) for grid in find_grids([words[place] for place in loose], aspect=aspect)]
-    grids = _keep(grids, blocks, members, words)
+    grids = _find(blocks, words, members, loose, aspect)
     taken = {word for grid in grids for word in grid.words}
     touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
     homes = [next((place for place in places if blocks[place].kind not in FURNITURE_KINDS), places[0]) for places in touched]
@@ -44,6 +45,20 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
         tables = [_table(grid, [blocks[one] for one in touched[n]]) for n, grid in enumerate(grids) if homes[n] == place]
         placed += _around(block, [word for word in members[place] if word not in taken], tables, words) if not taken.isdisjoint(members[place]) else [block]
     return tuple(placed)
+
+
+def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], loose: Sequence[int], aspect: float) -> list[Grid]:
+    """Return the tables among the loose words: what a parser saw as one has no neighbours beside it."""
+    found: list[Grid] = []
+    for place in [place for place, block in enumerate(blocks) if block.kind is NodeKind.TABLE][:MOST_TABLES]:
+        left, _, right, _ = blocks[place].box
+        within = [word for word in loose if left - MARGIN <= words[word][0][0] and words[word][0][2] <= right + MARGIN]
+        grids = [grid.of(within) for grid in find_grids([words[word] for word in within], aspect=aspect)]
+        found += _keep([grid for grid in grids if not grid.words.isdisjoint(members[place])], blocks, members, words)
+    taken = {word for grid in found for word in grid.words}
+    rest = [word for word in loose if word not in taken]
+    grids = [grid.of(rest) for grid in find_grids([words[word] for word in rest], aspect=aspect)]
+    return found + _keep(grids, blocks, members, words)
 
 
 def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words) -> list[Grid]:
