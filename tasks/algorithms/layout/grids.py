@@ -87,6 +87,11 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     return grids
 
 
+def count_rows(words: Words, *, aspect: float) -> int:
+    """Count the lines that have a number apart from their other words."""
+    return sum(_is_row(list(_join_signs(_cells(words, line, aspect, CELL_GAP)))) for line in group_lines(words))
+
+
 def group_lines(words: Words) -> list[list[int]]:
     """Group the words by the line that they stand on, from the top."""
     lines: list[list[int]] = []
@@ -162,7 +167,9 @@ def _grow(lines: Sequence[Line], start: int) -> int:
         merged = _merge(line, spans)
         if len(merged) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
             break
-        spans, end = merged, place + 1
+        spans = merged
+        if _is_row(line) or _is_value(line[0].text) or (gap <= LINE_GAP and line[0].box[0] >= spans[0][1]):
+            end = place + 1
     return end
 
 
@@ -205,13 +212,11 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
     if any(sum(_is_number(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
-    heads = [line for line in cut[top:first] if line[-1].box[2] > spans[1][0]]
-    while first > top and not _is_over(lines[first - 1], spans):
-        first -= 1
-    body = _rows(lines[first:end], spans)
+    heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
+    body = _rows(lines[heads[-1] + 1 if heads else top : end], spans)
     if not _is_table(body):
         return None
-    header = _header(heads, spans)
+    header = _header([cut[place] for place in heads], spans)
     cells = [cell for line in lines[top:end] for cell in line]
     return Grid(
         box=unite(cell.box for cell in cells),

@@ -9,7 +9,7 @@ import numpy as np
 
 from storage.records.documents import Block, Box, NodeKind
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
-from tasks.algorithms.layout.grids import Grid, Words, find_grids, group_lines
+from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, group_lines
 
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
@@ -39,7 +39,10 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     grids = _find(blocks, words, members, loose, aspect)
     taken = {word for grid in grids for word in grid.words}
     touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
-    homes = [next((place for place in places if blocks[place].kind not in FURNITURE_KINDS), places[0]) for places in touched]
+    homes = [
+        max(places, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words.intersection(members[place]))))
+        for grid, places in zip(grids, touched, strict=True)
+    ]
     placed: list[Block] = []
     for place, block in enumerate(blocks):
         tables = [_table(grid, [blocks[one] for one in touched[n]]) for n, grid in enumerate(grids) if homes[n] == place]
@@ -54,21 +57,17 @@ def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]
         left, _, right, _ = blocks[place].box
         within = [word for word in loose if left - MARGIN <= words[word][0][0] and words[word][0][2] <= right + MARGIN]
         grids = [grid.of(within) for grid in find_grids([words[word] for word in within], aspect=aspect)]
-        found += _keep([grid for grid in grids if not grid.words.isdisjoint(members[place])], blocks, members, words)
+        found += _keep([grid for grid in grids if not grid.words.isdisjoint(members[place])], blocks, members, words, aspect)
     taken = {word for grid in found for word in grid.words}
     rest = [word for word in loose if word not in taken]
     grids = [grid.of(rest) for grid in find_grids([words[word] for word in rest], aspect=aspect)]
-    return found + _keep(grids, blocks, members, words)
+    return found + _keep(grids, blocks, members, words, aspect)
 
 
-def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words) -> list[Grid]:
+def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words, aspect: float) -> list[Grid]:
     """Return the tables that stand in blocks, and take most of the words or leave text of each table and figure that they touch."""
     taken = {word for grid in grids for word in grid.words}
-    whole = set()
-    for place, block in enumerate(blocks):
-        left = [word for word in members[place] if word not in taken]
-        if block.kind in VISUAL_KINDS and len(left) > (1 - COVERED) * len(members[place]) and not _are_text(left, block.box, words):
-            whole.add(place)
+    whole = {place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS and _stays(block, members[place], taken, words, aspect)}
     kept = []
     for grid in grids:
         touched = [place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)]
@@ -77,6 +76,15 @@ def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequ
         if touched and not beside and whole.isdisjoint(touched):
             kept.append(grid)
     return kept
+
+
+def _stays(block: Block, inside: Sequence[int], taken: set[int], words: Words, aspect: float) -> bool:
+    """Say whether a figure keeps many of its words, or a table its rows: around them there may be words that are none of it."""
+    left = [word for word in inside if word not in taken]
+    if block.kind is NodeKind.FIGURE:
+        return len(left) > (1 - COVERED) * len(inside) and not _are_text(left, block.box, words)
+    rows = [count_rows([words[word] for word in some], aspect=aspect) for some in (left, inside)]
+    return rows[0] > (1 - COVERED) * rows[1]
 
 
 def _members(blocks: Sequence[Block], words: Words) -> list[list[int]]:
