@@ -18,6 +18,7 @@ ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
 MOST_HEAD_LINES = 6
+OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is a head over several
 MOST_HEAD_NUMBERS = 4  # in a line, apart from years
 MOST_LABEL_LINES = 6  # one after another, without a value
 LABEL_WORDS = 16  # more is a sentence
@@ -143,6 +144,10 @@ def _is_number(text: str) -> bool:
     return bool(NUMBER.fullmatch(text)) and not DATE.fullmatch(text)
 
 
+def _is_datum(text: str) -> bool:
+    return _is_value(text) and not DATE.fullmatch(text)
+
+
 def _is_value(text: str) -> bool:
     return bool(NUMBER.fullmatch(text) or BLANK.fullmatch(text))
 
@@ -168,7 +173,7 @@ def _grow(lines: Sequence[Line], start: int) -> int:
         if len(merged) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
             break
         spans = merged
-        if _is_row(line) or _is_value(line[0].text) or (gap <= LINE_GAP and line[0].box[0] >= spans[0][1]):
+        if _is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= LINE_GAP or _is_value(line[0].text))):
             end = place + 1
     return end
 
@@ -181,7 +186,7 @@ def _is_label(line: Line, spans: Sequence[Span]) -> bool:
 def _is_head(line: Line, spans: Sequence[Span], gap: float) -> bool:
     """Say whether a line, so far below the last, names columns anew: words without a number or a label over several of them."""
     is_over = len(line) > 1 and line[0].box[0] >= spans[0][1]
-    return is_over and gap > LINE_GAP and not any(_is_number(cell.text) or BLANK.fullmatch(cell.text) for cell in line)
+    return is_over and gap > LINE_GAP and not any(_is_datum(cell.text) for cell in line)
 
 
 def _gap(above: Line, below: Line) -> float:
@@ -209,7 +214,7 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     end = len(lines)
     spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
     top = _find_heads(lines, start, spans)
-    first = next((place for place in range(start, end) if any(_is_number(cell.text) for cell in lines[place][1:])), end)
+    first = next((place for place in range(start, end) if any(_is_datum(cell.text) for cell in lines[place][1:])), end)
     if any(sum(_is_number(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
     heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
@@ -248,25 +253,37 @@ def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
         wider = _merge(line, spans)
         spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
-    for line in heads:
+    for place, line in enumerate(heads):
         for cell in line:
-            for column in _under(cell, spans):
+            for column in _under(cell, line, spans, alone=place == len(heads) - 1):
                 names[column].append(cell.text)
     return tuple(" ".join(name) for name in names)
 
 
-def _under(cell: Cell, spans: Sequence[Span]) -> range:
-    """Return the columns that a head stands over: its own, or the run of them whose middle is nearest to its own middle."""
+def _under(cell: Cell, line: Line, spans: Sequence[Span], *, alone: bool) -> range:
+    """Return the columns that a head stands over: its own, or of those that are nearest to it the longest run around its middle.
+
+    A head of the lowest line stands over its own column `alone`, unless it reaches over several.
+    """
     edges = [(before[1] + after[0]) / 2 for before, after in pairwise(spans)]
-    first = sum(edge < cell.box[0] for edge in edges)
-    last = sum(edge < cell.box[2] for edge in edges)
-    if first == last:
+    first, last = (sum(edge < side for edge in edges) for side in (cell.box[0], cell.box[2]))
+    if first == last and (alone or first == 0):
         return range(first, first + 1)
-    middle = (cell.box[0] + cell.box[2]) / 2
-    low = 1 if cell.box[0] > spans[0][1] else 0
-    runs = [(one, other) for one in range(low, first + 1) for other in range(last, len(spans))]
-    one, other = min(runs, key=lambda run: abs(spans[run[0]][0] + spans[run[1]][1] - 2 * middle)) if runs else (first, last)
-    return range(one, other + 1)
+    middles = [_middle(*span) for span in spans]
+    near = [column for column in range(1, len(spans)) if cell is min(line, key=lambda head: abs(_middle(head.box[0], head.box[2]) - middles[column]))]
+    low, high = min([first, *near]), max([last, *near])
+    runs = [range(one, other + 1) for one in range(max(low, 1), first + 1) for other in range(last, high + 1)] or [range(first, last + 1)]
+    pitch = (middles[-1] - middles[0]) / max(1, len(spans) - 1)
+
+    def miss(run: range) -> tuple[int, int]:
+        off = abs(_middle(spans[run[0]][0], spans[run[-1]][1]) - _middle(cell.box[0], cell.box[2]))
+        return round(off / (OFF_MIDDLE * pitch)), -len(run)
+
+    return min(runs, key=miss)
+
+
+def _middle(left: float, right: float) -> float:
+    return (left + right) / 2
 
 
 def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]:
@@ -310,7 +327,8 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_contents(rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether the last of two columns counts up as pages do."""
-    last = [row[-1] for row in rows if row[-1]]
-    pages = [int(text) for text in last if text.isascii() and text.isdigit()]
-    return len(rows[0]) == 2 and len(pages) >= 0.8 * len(last) and all(one <= other for one, other in pairwise(pages))
+    """Say whether the only column of numbers is the last and counts up as pages do."""
+    columns = [[cell for cell in column if cell] for column in list(zip(*rows, strict=True))[1:]]
+    numbers = [column for column in columns if 2 * sum(map(_is_value, column)) > len(column)]
+    pages = [int(text) for text in numbers[-1] if text.isascii() and text.isdigit()] if numbers else []
+    return len(numbers) == 1 and numbers[0] is columns[-1] and len(pages) >= 0.8 * len(numbers[0]) and pages == sorted(pages)

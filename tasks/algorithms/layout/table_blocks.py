@@ -13,7 +13,7 @@ from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, g
 
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
-LINE_WORDS = 5  # at least in a line of text
+LINE_WORDS = 4  # at least in a line of text
 MARGIN = 0.01
 MOST_TABLES = 16
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
