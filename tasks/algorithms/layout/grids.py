@@ -28,7 +28,7 @@ NUMBER = re.compile(
     re.I,
 )
 DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
-FRACTION = re.compile(r"[+\-\u2013\u2212]?\d*\.\d+")
+WHOLE = re.compile(r"[+\-\u2013\u2212]?(?:\d*\.\d|\d{1,3},\d\d\d)")
 BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
 SIGN = re.compile(r"[$€£¥₹(]+")
 END_SIGN = re.compile(r"[)%*]+")
@@ -80,7 +80,7 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
-        end = _grow(lines, start)
+        end = _grow(lines, heads, start)
         if end > start + 1 and (grid := _read(lines[floor:end], heads[floor:end], start - floor)):
             grids.append(grid)
             floor = end
@@ -116,10 +116,11 @@ def _cells(words: Words, line: Sequence[int], aspect: float, gap: float) -> Iter
 
 
 def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float, gap: float) -> bool:
-    """Say whether two cells stand here; a sign belongs to the number after it, and fractions are never two of one cell."""
-    if SIGN.fullmatch(right[1]) and _is_value(left[1]):
-        return True
-    gap = NUMBER_GAP if FRACTION.match(left[1]) and FRACTION.match(right[1]) else gap
+    """Say whether two cells stand here; a sign belongs to the number after it, and two whole numbers are never one cell."""
+    if SIGN.fullmatch(right[1]):
+        gap = 0.0 if left[1][-1] in "0123456789%)" else HEAD_CELL_GAP
+    elif WHOLE.match(left[1]) and WHOLE.match(right[1]):
+        gap = NUMBER_GAP
     return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
 
 
@@ -156,8 +157,11 @@ def _is_row(line: Line) -> bool:
     return any(_is_value(cell.text) for cell in line[1:])
 
 
-def _grow(lines: Sequence[Line], start: int) -> int:
-    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
+def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
+    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row.
+
+    A line that reaches over two columns is taken in narrower cells, of `cut`.
+    """
     if not _is_row(lines[start]):
         return start
     spans = _merge(lines[start])
@@ -169,6 +173,8 @@ def _grow(lines: Sequence[Line], start: int) -> int:
             break
         if _is_label(line, spans):
             continue
+        if len(_merge(line, spans)) < len(spans):
+            lines[place] = line = list(_join_signs(cut[place]))
         merged = _merge(line, spans)
         if len(merged) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
             break

@@ -8,13 +8,12 @@ from itertools import combinations
 import numpy as np
 
 from storage.records.documents import Block, Box, NodeKind
-from tasks.algorithms.layout.boxes import FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
+from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
 from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, group_lines
 
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
 LINE_WORDS = 4  # at least in a line of text
-MARGIN = 0.01
 MOST_TABLES = 16
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
 NUMBER = re.compile(r"\S*\d\S*")
@@ -34,9 +33,7 @@ def may_have_tables(blocks: Sequence[Block]) -> bool:
 def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
     """Return the blocks of a page of this width over height with the tables that its words make; no word is lost."""
     members = _members(blocks, words)
-    text = {word for block, inside in zip(blocks, members, strict=True) if _is_text(block, inside, words) for word in inside}
-    loose = [place for place in range(len(words)) if place not in text]
-    grids = _find(blocks, words, members, loose, aspect)
+    grids = _find(blocks, words, members, aspect)
     taken = {word for grid in grids for word in grid.words}
     touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
     homes = [
@@ -50,18 +47,31 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     return tuple(placed)
 
 
-def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], loose: Sequence[int], aspect: float) -> list[Grid]:
-    """Return the tables among the loose words: what a parser saw as one has no neighbours beside it."""
+def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], aspect: float) -> list[Grid]:
+    """Return the tables among the words that are no text; a paragraph is text, too, if most of it would be left over."""
+    text = {place for place, block in enumerate(blocks) if _is_text(block, members[place], words)}
+    grids = _search(blocks, words, members, text, aspect)
+    taken = {word for grid in grids for word in grid.words}
+    partly = {
+        place
+        for place, block in enumerate(blocks)
+        if block.kind in BODY_KINDS and 0 < len(taken.intersection(members[place])) < 0.5 * len(members[place])
+    }
+    return _search(blocks, words, members, text | partly, aspect) if partly else grids
+
+
+def _search(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], text: set[int], aspect: float) -> list[Grid]:
+    """Return first the tables that a parser saw, each without what it saw beside it, then those in the other words."""
+    visual = [place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS]
     found: list[Grid] = []
-    for place in [place for place, block in enumerate(blocks) if block.kind is NodeKind.TABLE][:MOST_TABLES]:
-        left, _, right, _ = blocks[place].box
-        within = [word for word in loose if left - MARGIN <= words[word][0][0] and words[word][0][2] <= right + MARGIN]
-        grids = [grid.of(within) for grid in find_grids([words[word] for word in within], aspect=aspect)]
-        found += _keep([grid for grid in grids if not grid.words.isdisjoint(members[place])], blocks, members, words, aspect)
-    taken = {word for grid in found for word in grid.words}
-    rest = [word for word in loose if word not in taken]
-    grids = [grid.of(rest) for grid in find_grids([words[word] for word in rest], aspect=aspect)]
-    return found + _keep(grids, blocks, members, words, aspect)
+    for place in [*[place for place in visual if blocks[place].kind is NodeKind.TABLE][:MOST_TABLES], None]:
+        beside = [other for other in visual if place is not None and other != place and shared_height(blocks[place].box, blocks[other].box) > 0]
+        gone = {word for grid in found for word in grid.words}.union(*(members[other] for other in [*text, *beside]))
+        loose = [word for word in range(len(words)) if word not in gone]
+        grids = [grid.of(loose) for grid in find_grids([words[word] for word in loose], aspect=aspect)]
+        own = [grid for grid in grids if place is None or not grid.words.isdisjoint(members[place])]
+        found += _keep(own, blocks, members, words, aspect)
+    return found
 
 
 def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words, aspect: float) -> list[Grid]:
