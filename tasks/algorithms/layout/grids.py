@@ -118,7 +118,7 @@ def _cells(words: Words, line: Sequence[int], aspect: float, gap: float) -> Iter
 def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float, gap: float) -> bool:
     """Say whether two cells stand here; a sign belongs to the number after it, and two whole numbers are never one cell."""
     if SIGN.fullmatch(right[1]):
-        gap = 0.0 if left[1][-1] in "0123456789%)" else HEAD_CELL_GAP
+        gap = 0.0
     elif WHOLE.match(left[1]) and WHOLE.match(right[1]):
         gap = NUMBER_GAP
     return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
@@ -153,6 +153,10 @@ def _is_value(text: str) -> bool:
     return bool(NUMBER.fullmatch(text) or BLANK.fullmatch(text))
 
 
+def _has_data(line: Line) -> bool:
+    return any(_is_datum(cell.text) for cell in line[1:])
+
+
 def _is_row(line: Line) -> bool:
     return any(_is_value(cell.text) for cell in line[1:])
 
@@ -164,6 +168,8 @@ def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
     """
     if not _is_row(lines[start]):
         return start
+    if not _has_data(lines[start]):
+        lines[start] = cut[start]
     spans = _merge(lines[start])
     end = start + 1
     for place in range(start + 1, len(lines)):
@@ -175,8 +181,8 @@ def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
             continue
         if len(_merge(line, spans)) < len(spans):
             lines[place] = line = list(_join_signs(cut[place]))
-        merged = _merge(line, spans)
-        if len(merged) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
+        merged = _merge(line if _has_data(line) else (), spans)
+        if len(_merge(line, spans)) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
             break
         spans = merged
         if _is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= LINE_GAP or _is_value(line[0].text))):
@@ -218,9 +224,11 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     `cut` has the same lines in narrower cells, as heads stand close to each other.
     """
     end = len(lines)
-    spans = _merge(cell for line in lines[start:end] if len(line) > 1 for cell in line)
+    spans = _merge(cell for line in lines[start:end] if _has_data(line) for cell in line)
+    if len(spans) < 2:
+        return None
     top = _find_heads(lines, start, spans)
-    first = next((place for place in range(start, end) if any(_is_datum(cell.text) for cell in lines[place][1:])), end)
+    first = next((place for place in range(start, end) if _has_data(lines[place])), end)
     if any(sum(_is_number(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
     heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]

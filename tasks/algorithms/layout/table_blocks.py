@@ -17,7 +17,7 @@ LINE_WORDS = 4  # at least in a line of text
 MOST_TABLES = 16
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
 NUMBER = re.compile(r"\S*\d\S*")
-NO_CELLS = frozenset({NodeKind.FORMULA, NodeKind.CODE})
+NO_CELLS = frozenset({NodeKind.CODE})
 
 
 def may_have_tables(blocks: Sequence[Block]) -> bool:
