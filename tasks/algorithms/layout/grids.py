@@ -15,6 +15,7 @@ NUMBER_GAP = 0.2  # the same of two numbers with fractions
 LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
 HEAD_GAP = 1.6  # the same of heads and the first row
 ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
+MOST_COLUMNS = 64
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
 MOST_HEAD_LINES = 6
@@ -30,6 +31,7 @@ NUMBER = re.compile(
 DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
 WHOLE = re.compile(r"[+\-\u2013\u2212]?(?:\d*\.\d|\d{1,3},\d\d\d)")
 BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
+LETTERS = re.compile(r"[^\W\d_]{2}")
 SIGN = re.compile(r"[$€£¥₹(]+")
 END_SIGN = re.compile(r"[)%*]+")
 
@@ -225,7 +227,7 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     """
     end = len(lines)
     spans = _merge(cell for line in lines[start:end] if _has_data(line) for cell in line)
-    if len(spans) < 2:
+    if not 2 <= len(spans) <= MOST_COLUMNS:
         return None
     top = _find_heads(lines, start, spans)
     first = next((place for place in range(start, end) if _has_data(lines[place])), end)
@@ -263,41 +265,38 @@ def _is_over(line: Line, spans: Sequence[Span]) -> bool:
 
 
 def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
+    """Return a name for each column: the words over it, from the top."""
     for line in reversed(heads):
         wider = _merge(line, spans)
         spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
     for place, line in enumerate(heads):
-        for cell in line:
-            for column in _under(cell, line, spans, alone=place == len(heads) - 1):
+        for cell, columns in zip(line, _under(line, spans, lowest=place == len(heads) - 1), strict=True):
+            for column in columns:
                 names[column].append(cell.text)
     return tuple(" ".join(name) for name in names)
 
 
-def _under(cell: Cell, line: Line, spans: Sequence[Span], *, alone: bool) -> range:
-    """Return the columns that a head stands over: its own, or of those that are nearest to it the longest run around its middle.
+def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
+    """Return the columns that each head stands over: those that it reaches, or the run of which it stands in the middle.
 
-    A head of the lowest line stands over its own column `alone`, unless it reaches over several.
+    The latter where there are heads below, and all heads of the line stand in the middle of the columns that are nearest to them.
     """
     edges = [(before[1] + after[0]) / 2 for before, after in pairwise(spans)]
-    first, last = (sum(edge < side for edge in edges) for side in (cell.box[0], cell.box[2]))
-    if first == last and (alone or first == 0):
-        return range(first, first + 1)
-    middles = [_middle(*span) for span in spans]
-    near = [column for column in range(1, len(spans)) if cell is min(line, key=lambda head: abs(_middle(head.box[0], head.box[2]) - middles[column]))]
-    low, high = min([first, *near]), max([last, *near])
-    runs = [range(one, other + 1) for one in range(max(low, 1), first + 1) for other in range(last, high + 1)] or [range(first, last + 1)]
-    pitch = (middles[-1] - middles[0]) / max(1, len(spans) - 1)
-
-    def miss(run: range) -> tuple[int, int]:
-        off = abs(_middle(spans[run[0]][0], spans[run[-1]][1]) - _middle(cell.box[0], cell.box[2]))
-        return round(off / (OFF_MIDDLE * pitch)), -len(run)
-
-    return min(runs, key=miss)
-
-
-def _middle(left: float, right: float) -> float:
-    return (left + right) / 2
+    reach = [range(sum(edge < cell.box[0] for edge in edges), sum(edge < cell.box[2] for edge in edges) + 1) for cell in line]
+    over = [place for place, columns in enumerate(reach) if columns[0]]
+    if lowest or not over:
+        return reach
+    middles = [sum(span) / 2 for span in spans]
+    own: dict[int, list[int]] = {place: [] for place in over}
+    for column in range(1, len(spans)):
+        own[min(over, key=lambda place: abs(line[place].box[0] + line[place].box[2] - 2 * middles[column]))].append(column)
+    pitch = (middles[-1] - middles[0]) / (len(spans) - 1)
+    for place, columns in own.items():
+        middle = (spans[columns[0]][0] + spans[columns[-1]][1]) / 2 if columns else 1.0
+        if abs(middle - (line[place].box[0] + line[place].box[2]) / 2) > OFF_MIDDLE * pitch:
+            return reach
+    return [range(own[place][0], own[place][-1] + 1) if place in own else columns for place, columns in enumerate(reach)]
 
 
 def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]:
@@ -337,7 +336,7 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if numbers < FEWEST_FILLED * len(filled) or len(filled) < FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
         return False
-    return sum(bool(row[0]) and not _is_value(row[0]) for row in data) * 2 >= len(data) and not _is_contents(data)
+    return sum(bool(LETTERS.search(row[0])) for row in data) * 2 >= len(data) and not _is_contents(data)
 
 
 def _is_contents(rows: Sequence[Sequence[str]]) -> bool:

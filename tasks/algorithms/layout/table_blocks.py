@@ -14,7 +14,8 @@ from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, g
 FEWEST_NUMBERS = 6
 DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
 LINE_WORDS = 4  # at least in a line of text
-MOST_TABLES = 16
+MOST_VISUAL = 100
+MOST_BESIDE = 4
 COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
 NUMBER = re.compile(r"\S*\d\S*")
 NO_CELLS = frozenset({NodeKind.CODE})
@@ -61,12 +62,13 @@ def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]
 
 
 def _search(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], text: set[int], aspect: float) -> list[Grid]:
-    """Return first the tables that a parser saw, each without what it saw beside it, then those in the other words."""
-    visual = [place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS]
+    """Return the tables that a parser saw beside other tables or figures, each found without them, and all others."""
+    visual = [place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS][:MOST_VISUAL]
+    beside = {place: [other for other in visual if other != place and shared_height(blocks[place].box, blocks[other].box) > 0] for place in visual}
+    alone = [place for place in visual if blocks[place].kind is NodeKind.TABLE and beside[place]]
     found: list[Grid] = []
-    for place in [*[place for place in visual if blocks[place].kind is NodeKind.TABLE][:MOST_TABLES], None]:
-        beside = [other for other in visual if place is not None and other != place and shared_height(blocks[place].box, blocks[other].box) > 0]
-        gone = {word for grid in found for word in grid.words}.union(*(members[other] for other in [*text, *beside]))
+    for place in [*alone[:MOST_BESIDE], None]:
+        gone = {word for grid in found for word in grid.words}.union(*(members[other] for other in [*text, *beside.get(place, ())]))
         loose = [word for word in range(len(words)) if word not in gone]
         grids = [grid.of(loose) for grid in find_grids([words[word] for word in loose], aspect=aspect)]
         own = [grid for grid in grids if place is None or not grid.words.isdisjoint(members[place])]
