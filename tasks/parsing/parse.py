@@ -13,7 +13,7 @@ from tasks.parsing.session import Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
 from tasks.settings.ingest import IngestSettings, OcrSettings, ParseSettings
 
-PARSING_VERSION = 4
+PARSING_VERSION = 5
 """Counts the changes of tasks/parsing that change what a document becomes."""
 
 

@@ -11,8 +11,10 @@ from PIL import Image
 
 from storage.records.documents import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area, unite
+from tasks.algorithms.layout.table_blocks import may_have_tables, put_tables
 from tasks.parsing.jobs import PDF, FileSurvey, Job, ParseError
 from tasks.parsing.pictures import encode
+from tasks.parsing.words import words_of
 
 OUTLINE_ENTRIES = 5000
 BROKEN_PAGES_IN_A_ROW = 64
@@ -141,9 +143,21 @@ def _paragraph(lines: list[tuple[Box, str]]) -> Block:
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
-    """Cut out each figure and table, read each formula's words, and draw the pages that have next to no text."""
+    """Find the tables that came as text, cut out each figure and table, and draw the pages that have next to no text.
+
+    MinerU's model tiers find their tables themselves.
+    """
     document = open_pdf(job.source)
-    return tuple(_add_pictures(page, document, job) for page in pages)
+    tabled = (_add_tables(page, document) for page in pages) if job.parse.tier == "flash" else pages
+    return tuple(_add_pictures(page, document, job) for page in tabled)
+
+
+def _add_tables(parsed: ParsedPage, document: pdfium.PdfDocument) -> ParsedPage:
+    if not may_have_tables(parsed.blocks):
+        return parsed
+    page = document[parsed.number - 1]
+    width, height = page.get_size()
+    return replace(parsed, blocks=put_tables(parsed.blocks, words_of(page), aspect=width / max(height, 1.0)))
 
 
 def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:

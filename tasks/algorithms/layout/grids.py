@@ -1,5 +1,6 @@
 """Tables that are known only by where their words stand: rows of values in columns that white space parts."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -293,7 +294,7 @@ def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
         own[min(over, key=lambda place: abs(line[place].box[0] + line[place].box[2] - 2 * middles[column]))].append(column)
     pitch = (middles[-1] - middles[0]) / (len(spans) - 1)
     for place, columns in own.items():
-        middle = (spans[columns[0]][0] + spans[columns[-1]][1]) / 2 if columns else 1.0
+        middle = (spans[columns[0]][0] + spans[columns[-1]][1]) / 2 if columns else math.inf
         if abs(middle - (line[place].box[0] + line[place].box[2]) / 2) > OFF_MIDDLE * pitch:
             return reach
     return [range(own[place][0], own[place][-1] + 1) if place in own else columns for place, columns in enumerate(reach)]
