@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
+from statistics import median
 
 from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import shared_height, unite
@@ -19,6 +20,8 @@ ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 MOST_COLUMNS = 64
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
+ALIGNED = 0.7  # of the columns, and of the numbers in them
+OFF_LINE = 0.012  # of the page's width: a bracket or sign hangs out so far
 MOST_HEAD_LINES = 6
 OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is a head over several
 MOST_HEAD_NUMBERS = 4  # in a line, apart from years
@@ -236,7 +239,7 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
         return None
     heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
     body = _rows(lines[heads[-1] + 1 if heads else top : end], spans)
-    if not _is_table(body):
+    if not _is_table(body) or not _is_aligned(lines[first:end], spans):
         return None
     header = _header([cut[place] for place in heads], spans)
     cells = [cell for line in lines[top:end] for cell in line]
@@ -306,7 +309,7 @@ def _rows(lines: Sequence[Line], spans: Sequence[Span]) -> list[tuple[str, ...]]
     for line in lines:
         row = ["" for _ in spans]
         for cell in line:
-            column = max(place for place, span in enumerate(spans) if place == 0 or span[0] <= cell.box[0])
+            column = _column(cell, spans)
             row[column] = f"{row[column]} {cell.text}".strip()
         if rows and (_goes_on(rows[-1], row) or _is_cut(rows[-1], row)):
             rows[-1] = [f"{above} {below}".strip() for above, below in zip(rows[-1], row, strict=True)]
@@ -338,6 +341,26 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     if numbers < FEWEST_FILLED * len(filled) or len(filled) < FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
         return False
     return sum(bool(LETTERS.search(row[0])) for row in data) * 2 >= len(data) and not _is_contents(data)
+
+
+def _is_aligned(lines: Sequence[Line], spans: Sequence[Span]) -> bool:
+    """Say whether the numbers of most columns end, begin or have their middle below each other; at the ends of bars they do not."""
+    columns: list[list[Cell]] = [[] for _ in spans]
+    for cell in (cell for line in lines for cell in line[1:] if _is_datum(cell.text)):
+        columns[_column(cell, spans)].append(cell)
+    shares = [max(map(_share_below, (cells,) * 3, (0.0, 0.5, 1.0))) for cells in columns if len(cells) > 1]
+    return sum(share >= ALIGNED for share in shares) >= ALIGNED * len(shares)
+
+
+def _share_below(cells: Sequence[Cell], side: float) -> float:
+    """Return the share of the cells whose left (0), middle (0.5) or right (1) is below that of the others."""
+    places = [cell.box[0] + side * (cell.box[2] - cell.box[0]) for cell in cells]
+    usual = median(places)
+    return sum(abs(place - usual) <= OFF_LINE for place in places) / len(places)
+
+
+def _column(cell: Cell, spans: Sequence[Span]) -> int:
+    return max(place for place, span in enumerate(spans) if place == 0 or span[0] <= cell.box[0])
 
 
 def _is_contents(rows: Sequence[Sequence[str]]) -> bool:
