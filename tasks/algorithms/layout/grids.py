@@ -21,7 +21,7 @@ MOST_COLUMNS = 64
 FEWEST_ROWS = 3  # with numbers
 FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
 ALIGNED = 0.7  # of the columns, and of the numbers in them
-OFF_LINE = 0.012  # of the page's width: a bracket or sign hangs out so far
+OFF_LINE = 0.006  # of the page's width: places closer than that are below each other
 MOST_HEAD_LINES = 6
 OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is a head over several
 MOST_HEAD_NUMBERS = 4  # in a line, apart from years
@@ -345,16 +345,16 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
 
 def _is_aligned(lines: Sequence[Line], spans: Sequence[Span]) -> bool:
     """Say whether the numbers of most columns end, begin or have their middle below each other; at the ends of bars they do not."""
-    columns: list[list[Cell]] = [[] for _ in spans]
+    columns: list[list[tuple[float, ...]]] = [[] for _ in spans]
     for cell in (cell for line in lines for cell in line[1:] if _is_datum(cell.text)):
-        columns[_column(cell, spans)].append(cell)
-    shares = [max(map(_share_below, (cells,) * 3, (0.0, 0.5, 1.0))) for cells in columns if len(cells) > 1]
+        left, right = cell.box[0], cell.box[2]
+        signs = (len(cell.text) - len(cell.text.rstrip(" %)*"))) / len(cell.text)
+        columns[_column(cell, spans)].append((left, (left + right) / 2, right, right - (right - left) * signs))
+    shares = [max(map(_share_below, zip(*places, strict=True))) for places in columns if len(places) > 1]
     return sum(share >= ALIGNED for share in shares) >= ALIGNED * len(shares)
 
 
-def _share_below(cells: Sequence[Cell], side: float) -> float:
-    """Return the share of the cells whose left (0), middle (0.5) or right (1) is below that of the others."""
-    places = [cell.box[0] + side * (cell.box[2] - cell.box[0]) for cell in cells]
+def _share_below(places: Sequence[float]) -> float:
     usual = median(places)
     return sum(abs(place - usual) <= OFF_LINE for place in places) / len(places)
 
