@@ -37,7 +37,6 @@ WHOLE = re.compile(r"[+\-\u2013\u2212]?(?:\d*\.\d|\d{1,3},\d\d\d)")
 BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
 LETTERS = re.compile(r"[^\W\d_]{2}")
 SIGN = re.compile(r"[$€£¥₹(]+")
-END_SIGN = re.compile(r"[)%*]+")
 
 
 Words = Sequence[tuple[Box, str]]
@@ -138,17 +137,13 @@ def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells; a sign that stands apart from its number belongs to it."""
     held: Cell | None = None
     for cell in cells:
-        if held and (_is_value(cell.text) and SIGN.fullmatch(held.text) or _is_value(held.text) and END_SIGN.fullmatch(cell.text)):
+        if held and _is_value(cell.text) and SIGN.fullmatch(held.text):
             cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
         elif held:
             yield held
         held = cell
     if held:
         yield held
-
-
-def _is_number(text: str) -> bool:
-    return bool(NUMBER.fullmatch(text)) and not DATE.fullmatch(text)
 
 
 def _is_datum(text: str) -> bool:
@@ -168,10 +163,7 @@ def _is_row(line: Line) -> bool:
 
 
 def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
-    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row.
-
-    A line that reaches over two columns is taken in narrower cells, of `cut`.
-    """
+    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
     if not _is_row(lines[start]):
         return start
     if not _has_data(lines[start]):
@@ -185,8 +177,6 @@ def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
             break
         if _is_label(line, spans):
             continue
-        if len(_merge(line, spans)) < len(spans):
-            lines[place] = line = list(_join_signs(cut[place]))
         merged = _merge(line if _has_data(line) else (), spans)
         if len(_merge(line, spans)) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
             break
@@ -235,7 +225,7 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
         return None
     top = _find_heads(lines, start, spans)
     first = next((place for place in range(start, end) if _has_data(lines[place])), end)
-    if any(sum(_is_number(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
+    if any(sum(_is_datum(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
     heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
     body = _rows(lines[heads[-1] + 1 if heads else top : end], spans)
@@ -328,7 +318,9 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     pairs = [(one, other) for one, other in zip(above, below, strict=True) if other]
     if below[0]:
         return len(pairs) == 1 and below[0][:1].islower()
-    return not any(_is_value(other) for _, other in pairs) and any(one and (not _is_value(one) or other[0] in "(&") for one, other in pairs)
+    return not any(_is_value(other) for _, other in pairs) and any(
+        one and (not _is_value(one) or other[0] in "(&") for one, other in pairs
+    )
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
@@ -336,7 +328,7 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     data = [row for row in rows if any(row[1:])]
     filled = [cell for row in data for cell in row[1:] if cell]
     numbers = sum(map(_is_value, filled))
-    if sum(any(map(_is_number, row[1:])) for row in data) < FEWEST_ROWS:
+    if sum(any(map(_is_datum, row[1:])) for row in data) < FEWEST_ROWS:
         return False
     if numbers < FEWEST_FILLED * len(filled) or len(filled) < FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
         return False

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -11,95 +12,57 @@ from storage.records.documents import Block, Box, NodeKind
 from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
 from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, group_lines
 
-FEWEST_NUMBERS = 6
-DENSE = 0.62  # a block of three lines that words cover so far is text, not cells
-LINE_WORDS = 4  # at least in a line of text
-MOST_VISUAL = 100
-MOST_BESIDE = 4
-COVERED = 0.7  # a figure or table with a smaller share of its words in rows stays what it is
-NUMBER = re.compile(r"\S*\d\S*")
-NO_CELLS = frozenset({NodeKind.CODE})
+_FEWEST_NUMBERS = 6  # of a table of three rows
+_NUMBERS_SHARE = 1 / 3  # of the words in a line of a table
+_NUMBER = re.compile(r"\S*\d\S*")
+_DENSE = 0.62  # three lines that words cover so far are text, not cells
+_LINE_WORDS = 4  # at least in a line of text
+_COVERED = 0.7  # a figure or table with a smaller share of its words or rows in those found stays what it is
+_MOST_VISUAL, _MOST_BESIDE = 100, 4  # what more a page has of them is no page of a book
 
 
 def may_have_tables(blocks: Sequence[Block]) -> bool:
     """Say whether the page has lines of numbers, at the price of reading what is known already."""
     numbers = 0
-    for block in blocks:
-        for line in f"{block.text}\n{block.picture_text}".splitlines():
-            found = len(NUMBER.findall(line))
-            numbers += found if 3 * found >= len(line.split()) else 0
-    return numbers >= FEWEST_NUMBERS
+    for line in (line for block in blocks for text in (block.text, block.picture_text) for line in text.splitlines()):
+        found = len(_NUMBER.findall(line))
+        numbers += found if found >= _NUMBERS_SHARE * len(line.split()) else 0
+    return numbers >= _FEWEST_NUMBERS
 
 
 def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
-    """Return the blocks of a page of this width over height with the tables that its words make; no word is lost."""
-    members = _members(blocks, words)
-    grids = _find(blocks, words, members, aspect)
-    taken = {word for grid in grids for word in grid.words}
-    touched = [[place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)] for grid in grids]
-    homes = [
-        max(places, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words.intersection(members[place]))))
-        for grid, places in zip(grids, touched, strict=True)
-    ]
+    """Return the blocks of a page of this width over height with the tables that its words make; none of the words is lost."""
+    page = _Page(blocks, words, _members(blocks, words), aspect)
+    grids = _find(page)
+    taken = _words_of(grids)
+    tables: list[list[Block]] = [[] for _ in blocks]
+    for grid in grids:
+        touched = page.touched_by(grid)
+        home = max(touched, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words & page.members[place])))  # noqa: B023
+        tables[home].append(_table(grid, [blocks[place] for place in touched]))
     placed: list[Block] = []
-    for place, block in enumerate(blocks):
-        tables = [_table(grid, [blocks[one] for one in touched[n]]) for n, grid in enumerate(grids) if homes[n] == place]
-        placed += _around(block, [word for word in members[place] if word not in taken], tables, words) if not taken.isdisjoint(members[place]) else [block]
+    for block, inside, own in zip(blocks, page.members, tables, strict=True):
+        placed += [block] if taken.isdisjoint(inside) else _around(block, page.read(inside - taken), own)
     return tuple(placed)
 
 
-def _find(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], aspect: float) -> list[Grid]:
-    """Return the tables among the words that are no text; a paragraph is text, too, if most of it would be left over."""
-    text = {place for place, block in enumerate(blocks) if _is_text(block, members[place], words)}
-    grids = _search(blocks, words, members, text, aspect)
-    taken = {word for grid in grids for word in grid.words}
-    partly = {
-        place
-        for place, block in enumerate(blocks)
-        if block.kind in BODY_KINDS and 0 < len(taken.intersection(members[place])) < 0.5 * len(members[place])
-    }
-    return _search(blocks, words, members, text | partly, aspect) if partly else grids
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Blocks, all words of their page, and the places of those in each block."""
+
+    blocks: Sequence[Block]
+    words: Words
+    members: Sequence[set[int]]
+    aspect: float
+
+    def touched_by(self, grid: Grid) -> list[int]:
+        return [place for place, inside in enumerate(self.members) if not grid.words.isdisjoint(inside)]
+
+    def read(self, places: Collection[int]) -> Words:
+        return [self.words[place] for place in sorted(places)]
 
 
-def _search(blocks: Sequence[Block], words: Words, members: Sequence[Sequence[int]], text: set[int], aspect: float) -> list[Grid]:
-    """Return the tables that a parser saw beside other tables or figures, each found without them, and all others."""
-    visual = [place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS][:MOST_VISUAL]
-    beside = {place: [other for other in visual if other != place and shared_height(blocks[place].box, blocks[other].box) > 0] for place in visual}
-    alone = [place for place in visual if blocks[place].kind is NodeKind.TABLE and beside[place]]
-    found: list[Grid] = []
-    for place in [*alone[:MOST_BESIDE], None]:
-        gone = {word for grid in found for word in grid.words}.union(*(members[other] for other in [*text, *beside.get(place, ())]))
-        loose = [word for word in range(len(words)) if word not in gone]
-        grids = [grid.of(loose) for grid in find_grids([words[word] for word in loose], aspect=aspect)]
-        own = [grid for grid in grids if place is None or not grid.words.isdisjoint(members[place])]
-        found += _keep(own, blocks, members, words, aspect)
-    return found
-
-
-def _keep(grids: Sequence[Grid], blocks: Sequence[Block], members: Sequence[Sequence[int]], words: Words, aspect: float) -> list[Grid]:
-    """Return the tables that stand in blocks, and take most of the words or leave text of each table and figure that they touch."""
-    taken = {word for grid in grids for word in grid.words}
-    whole = {place for place, block in enumerate(blocks) if block.kind in VISUAL_KINDS and _stays(block, members[place], taken, words, aspect)}
-    kept = []
-    for grid in grids:
-        touched = [place for place, inside in enumerate(members) if not grid.words.isdisjoint(inside)]
-        tables = [blocks[place].box for place in touched if blocks[place].kind is NodeKind.TABLE]
-        beside = any(shared_height(one, other) > 0 for one, other in combinations(tables, 2))
-        if touched and not beside and whole.isdisjoint(touched):
-            kept.append(grid)
-    return kept
-
-
-def _stays(block: Block, inside: Sequence[int], taken: set[int], words: Words, aspect: float) -> bool:
-    """Say whether a figure keeps many of its words, or a table its rows: around them there may be words that are none of it."""
-    left = [word for word in inside if word not in taken]
-    if block.kind is NodeKind.FIGURE:
-        return len(left) > (1 - COVERED) * len(inside) and not _are_text(left, block.box, words)
-    rows = [count_rows([words[word] for word in some], aspect=aspect) for some in (left, inside)]
-    return rows[0] > (1 - COVERED) * rows[1]
-
-
-def _members(blocks: Sequence[Block], words: Words) -> list[list[int]]:
+def _members(blocks: Sequence[Block], words: Words) -> list[set[int]]:
     """Return the words in each block; one that stands in several belongs to the smallest."""
     boxes = np.array([box for box, _ in words]).reshape(-1, 4)
     x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
@@ -107,22 +70,84 @@ def _members(blocks: Sequence[Block], words: Words) -> list[list[int]]:
     for place in sorted(range(len(blocks)), key=lambda place: -area(blocks[place].box)):
         left, top, right, bottom = blocks[place].box
         home[(x >= left) & (x <= right) & (y >= top) & (y <= bottom)] = place
-    members: list[list[int]] = [[] for _ in blocks]
+    members: list[set[int]] = [set() for _ in blocks]
     for word, place in enumerate(home.tolist()):
         if place >= 0:
-            members[place].append(word)
+            members[place].add(word)
     return members
 
 
-def _is_text(block: Block, members: Sequence[int], words: Words) -> bool:
-    return block.kind in NO_CELLS or (block.kind not in VISUAL_KINDS and _are_text(members, block.box, words))
+def _words_of(grids: Iterable[Grid]) -> set[int]:
+    return {word for grid in grids for word in grid.words}
 
 
-def _are_text(members: Sequence[int], box: Box, words: Words) -> bool:
+def _find(page: _Page) -> list[Grid]:
+    """Return the tables among the words that are no text; a paragraph is text, too, if most of it would be left over."""
+    pairs = list(zip(page.blocks, page.members, strict=True))
+    text = {place for place, (block, inside) in enumerate(pairs) if _is_text(block, page.read(inside))}
+    grids = _search(page, text)
+    taken = _words_of(grids)
+    partly = {
+        place
+        for place, (block, inside) in enumerate(pairs)
+        if block.kind in BODY_KINDS and 0 < len(taken & inside) < 0.5 * len(inside)
+    }
+    return _search(page, text | partly) if partly else grids
+
+
+def _search(page: _Page, text: set[int]) -> list[Grid]:
+    """Return the tables that a parser saw beside other tables or figures, each found without them, then all others."""
+    visual = [place for place, block in enumerate(page.blocks) if block.kind in VISUAL_KINDS][:_MOST_VISUAL]
+    beside: dict[int, set[int]] = {place: set() for place in visual}
+    for one, other in combinations(visual, 2):
+        if shared_height(page.blocks[one].box, page.blocks[other].box) > 0:
+            beside[one].add(other)
+            beside[other].add(one)
+    found: list[Grid] = []
+    for place in [place for place in visual if page.blocks[place].kind is NodeKind.TABLE and beside[place]][:_MOST_BESIDE]:
+        grids = _grids_without(page, text | beside[place], found)
+        found += _keep(page, [grid for grid in grids if not grid.words.isdisjoint(page.members[place])])
+    return found + _keep(page, _grids_without(page, text, found))
+
+
+def _grids_without(page: _Page, blocks: set[int], found: Sequence[Grid]) -> list[Grid]:
+    gone = _words_of(found).union(*(page.members[place] for place in blocks))
+    loose = [word for word in range(len(page.words)) if word not in gone]
+    return [grid.of(loose) for grid in find_grids(page.read(loose), aspect=page.aspect)]
+
+
+def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
+    """Return the tables that stand in blocks, and in figures and tables only where little of these is left, but for text."""
+    taken = _words_of(grids)
+    pairs = enumerate(zip(page.blocks, page.members, strict=True))
+    whole = {place for place, (block, inside) in pairs if block.kind in VISUAL_KINDS and _stays(page, block, inside, taken)}
+    kept = []
+    for grid in grids:
+        touched = page.touched_by(grid)
+        tables = [page.blocks[place].box for place in touched if page.blocks[place].kind is NodeKind.TABLE]
+        beside = any(shared_height(one, other) > 0 for one, other in combinations(tables, 2))
+        if touched and not beside and whole.isdisjoint(touched):
+            kept.append(grid)
+    return kept
+
+
+def _stays(page: _Page, block: Block, inside: set[int], taken: set[int]) -> bool:
+    """Say whether a figure keeps many of its words, or a table its rows: around these a parser may have put words of no table."""
+    left = page.read(inside - taken)
+    if block.kind is NodeKind.FIGURE:
+        return len(left) > (1 - _COVERED) * len(inside) and not _are_text(left, block.box)
+    return count_rows(left, aspect=page.aspect) > (1 - _COVERED) * count_rows(page.read(inside), aspect=page.aspect)
+
+
+def _is_text(block: Block, words: Words) -> bool:
+    return block.kind is NodeKind.CODE or (block.kind not in VISUAL_KINDS and _are_text(words, block.box))
+
+
+def _are_text(words: Words, box: Box) -> bool:
     """Say whether words fill the box as lines of text do."""
-    lines = len(group_lines([words[word] for word in members]))
-    width = sum(words[word][0][2] - words[word][0][0] for word in members)
-    return lines > 2 and len(members) >= LINE_WORDS * lines and width >= DENSE * lines * (box[2] - box[0])
+    lines = len(group_lines(words))
+    width = sum(right - left for (left, _, right, _), _ in words)
+    return lines > 2 and len(words) >= _LINE_WORDS * lines and width >= _DENSE * lines * (box[2] - box[0])
 
 
 def _table(grid: Grid, old: Sequence[Block]) -> Block:
@@ -138,13 +163,12 @@ def _table(grid: Grid, old: Sequence[Block]) -> Block:
     )
 
 
-def _around(block: Block, left: Collection[int], tables: Sequence[Block], words: Words) -> Iterator[Block]:
+def _around(block: Block, left: Words, tables: Sequence[Block]) -> Iterator[Block]:
     """Yield the tables in a block's place, and before and after each what is left of the block's words."""
     kind = NodeKind.PARAGRAPH if block.kind in VISUAL_KINDS else block.kind
     tops = [table.box[1] for table in tables]
     for place in range(len(tables) + 1):
-        rest = [words[word] for word in left if bisect(tops, words[word][0][1]) == place]
+        rest = [(box, text) for box, text in left if bisect(tops, box[1]) == place]
         if rest:
-            text = " ".join(letters for _, letters in rest)
-            yield Block(kind=kind, text=text, box=unite(box for box, _ in rest), level=block.level)
+            yield Block(kind=kind, text=" ".join(text for _, text in rest), box=unite(box for box, _ in rest), level=block.level)
         yield from tables[place : place + 1]

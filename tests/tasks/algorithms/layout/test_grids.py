@@ -92,23 +92,31 @@ def test_cells_of_several_lines_are_whole_and_a_second_head_begins_a_second_tabl
     assert second.rows[0] == ("", "Shares", "Options")
 
 
-PROSE = "the tide rose by 3 metres in 1998 and the harbour of the town was closed for 12 days until the water fell".split()
+PROSE = "the tide rose by 3 metres in 1998 and the harbour of the town was closed for 12 days until the water fell"
 
 
 def column_of_text(x, *, seed):
     rng = random.Random(seed)
-    return [[(x, " ".join(rng.choices(PROSE, k=8)))] for _ in range(30)]
+    return [[(x, " ".join(rng.choices(PROSE.split(), k=8)))] for _ in range(30)]
 
 
 NO_TABLES = {
-    "text in two columns": [one + other for one, other in zip(column_of_text(0.05, seed=1), column_of_text(0.52, seed=2), strict=True)],
+    "text in two columns": [
+        one + other for one, other in zip(column_of_text(0.05, seed=1), column_of_text(0.52, seed=2), strict=True)
+    ],
     "contents": [[(0.05, f"Chapter {n} of the report"), (">0.9", str(3 + 7 * n))] for n in range(9)],
     "contents with numbers of items": [[(0.05, f"Item {n}."), (0.2, "Risk factors"), (">0.9", str(4 + n))] for n in range(9)],
-    "references": [[(0.05, f"[{n}]"), (0.12, f"A. Author, B. Writer: On tides. Journal {n}, {1990 + n}, pp. 1-9")] for n in range(9)],
+    "references": [
+        [(0.05, f"[{n}]"), (0.12, f"A. Author, B. Writer: On tides. Journal {n}, {1990 + n}, pp. 1-9")] for n in range(9)
+    ],
     "equations": [[(0.3, "E = m c"), (0.9, f"({n})")] for n in range(6)],
     "code": [[(0.05, str(n)), (0.1, f"total = total + {n}")] for n in range(9)],
     "axis": [[(0.05, str(value))] for value in (100, 80, 60)] + [[(x / 10, str(20 * x)) for x in range(1, 6)]],
-    "signatures": [[(0.05, "J. Seth"), (0.4, "C. Maniar"), (0.7, "L. Bhasin")], [(0.05, "Partner"), (0.4, "Director"), (0.7, "Chair")]] * 3,
+    "signatures": [
+        [(0.05, "J. Seth"), (0.4, "C. Maniar"), (0.7, "L. Bhasin")],
+        [(0.05, "Partner"), (0.4, "Director"), (0.7, "Chair")],
+    ]
+    * 3,
 }
 
 
@@ -145,7 +153,9 @@ def test_a_table_takes_the_place_of_the_blocks_that_it_came_as_and_what_is_left_
     assert placed[0].text == "Consolidated balance sheet of the year" and placed[2].text == "See the notes."
     assert "MAY 31, 2021" in placed[1].html
     assert may_have_tables([*blocks, block("\n".join("Cash 9,889 8,348" for _ in range(3)), (0.0, 0.0, 1.0, 1.0))])
-    assert not may_have_tables([block("In 2021 we sold 12 ships in 7 ports, and in 2020 we sold 14 ships in 9 ports.", (0.0, 0.0, 1.0, 1.0))])
+    assert not may_have_tables(
+        [block("In 2021 we sold 12 ships in 7 ports, and in 2020 we sold 14 ships in 9 ports.", (0.0, 0.0, 1.0, 1.0))]
+    )
 
 
 def test_a_table_that_a_parser_saw_gets_its_heads_and_a_figure_with_more_in_it_stays():
@@ -166,7 +176,11 @@ def test_tables_side_by_side_are_two_where_a_parser_saw_two():
     assert [read_html(table.html).columns for table in put_tables(blocks, words, aspect=ASPECT)] == [3, 3]
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from(["1", "a", "$", "(2)", "—", "2,000", "العربية"])), max_size=60))
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from(["1", "a", "$", "(2)", "—", "2,000", "العربية"])), max_size=60
+    )
+)
 @settings(max_examples=100, deadline=None)
 def test_no_word_of_a_block_is_lost_wherever_it_stands(places):
     words = [((x, y, min(1.0, x + 0.02), min(1.0, y + 0.01)), text) for x, y, text in places]
