@@ -19,7 +19,7 @@ NO_LETTERS = frozenset(map(chr, range(33))) | {"\ufffe", "\uffff"}
 
 
 def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
-    """Return each upright word, as high as its font, with its box in shares of the page as it is shown, in the order of the file."""
+    """Return each upright word, as high as its font, with its box in shares of the page as shown, in the order of the file."""
     (left, top), (right, down), (over, bottom) = (_shown(page, x, y) for x, y in ((0, 0), (1000, 0), (0, 1000)))
     across, along = ((right - left) / 1000, (down - top) / 1000), ((over - left) / 1000, (bottom - top) / 1000)
 

@@ -2,51 +2,44 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from statistics import median
 
 from storage.records.documents import Box
-from tasks.algorithms.layout.boxes import shared_height, unite
-
-CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
-HEAD_CELL_GAP = 0.4
-NUMBER_GAP = 0.2  # the same of two numbers with fractions
-LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
-HEAD_GAP = 1.6  # the same of heads and the first row
-ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
-MOST_COLUMNS = 64
-FEWEST_ROWS = 3  # with numbers
-FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
-ALIGNED = 0.7  # of the columns, and of the numbers in them
-OFF_LINE = 0.006  # of the page's width: places closer than that are below each other
-MOST_HEAD_LINES = 6
-OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is a head over several
-MOST_HEAD_NUMBERS = 4  # in a line, apart from years
-MOST_LABEL_LINES = 6  # one after another, without a value
-LABEL_WORDS = 16  # more is a sentence
-NUMBER = re.compile(
-    r"[\s$€£¥₹(+\-\u2013\u2014\u2212~<>.]*\d[\d.,'\u2019]*[\s%)*†‡]*(?:[kmb]n?|x|bps|pp|pts)?"
-    r"(?:\s*\([+\-\u2013\u2212]?[\d.,%\-\u2013\u2212]*\))?",
-    re.I,
+from tasks.algorithms.layout.boxes import unite
+from tasks.algorithms.layout.cells import (
+    CELL_GAP,
+    HEAD_CELL_GAP,
+    Cell,
+    Line,
+    Span,
+    Words,
+    cut_lines,
+    has_data,
+    is_datum,
+    is_row,
+    is_value,
+    measure_gap,
+    merge_spans,
 )
-DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
-WHOLE = re.compile(r"[+\-\u2013\u2212]?(?:\d*\.\d|\d{1,3},\d\d\d)")
-BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
-LETTERS = re.compile(r"[^\W\d_]{2}")
-SIGN = re.compile(r"[$€£¥₹(]+")
 
-
-Words = Sequence[tuple[Box, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    box: Box
-    text: str
-    words: tuple[int, ...]
+_LINE_GAP = 0.5  # of a line's height: lines of one cell stand closer
+_HEAD_GAP = 1.6  # the same of heads and the first row
+_ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
+_MOST_COLUMNS = 64
+_FEWEST_ROWS = 3  # with numbers
+_FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
+_ALIGNED = 0.7  # of the columns, and of the numbers in them
+_OFF_LINE = 0.006  # of the page's width: places closer than that are below each other
+_MOST_HEAD_LINES = 6
+_OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is a head over several
+_MOST_HEAD_NUMBERS = 4  # in a line, apart from years
+_MOST_LABEL_LINES = 6  # one after another, without a value
+_LABEL_WORDS = 16  # more is a sentence
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +66,10 @@ class Grid:
         return replace(self, words=frozenset(places[word] for word in self.words))
 
 
-Line = list[Cell]
-Span = tuple[float, float]
-
-
 def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     """Return the tables that words on a page make; `aspect` is its width over its height."""
-    groups = group_lines(words)
-    lines = [list(_join_signs(_cells(words, line, aspect, CELL_GAP))) for line in groups]
-    heads = [list(_cells(words, line, aspect, HEAD_CELL_GAP)) for line in groups]
+    lines = cut_lines(words, aspect=aspect, gap=CELL_GAP)
+    heads = cut_lines(words, aspect=aspect, gap=HEAD_CELL_GAP)
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
@@ -93,125 +81,39 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     return grids
 
 
-def count_rows(words: Words, *, aspect: float) -> int:
-    """Count the lines that have a number apart from their other words."""
-    return sum(_is_row(list(_join_signs(_cells(words, line, aspect, CELL_GAP)))) for line in group_lines(words))
-
-
-def group_lines(words: Words) -> list[list[int]]:
-    """Group the words by the line that they stand on, from the top."""
-    lines: list[list[int]] = []
-    for place in sorted(range(len(words)), key=lambda place: words[place][0][1] + words[place][0][3]):
-        if lines and shared_height(words[lines[-1][0]][0], words[place][0]) > 0.5:
-            lines[-1].append(place)
-        else:
-            lines.append([place])
-    return lines
-
-
-def _cells(words: Words, line: Sequence[int], aspect: float, gap: float) -> Iterator[Cell]:
-    group: list[int] = []
-    for place in sorted(line, key=lambda place: words[place][0][0]):
-        if group and _are_apart(words[group[-1]], words[place], aspect, gap):
-            yield _cell(words, group)
-            group = []
-        group.append(place)
-    if group:
-        yield _cell(words, group)
-
-
-def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float, gap: float) -> bool:
-    """Say whether two cells stand here; a sign belongs to the number after it, and two whole numbers are never one cell."""
-    if SIGN.fullmatch(right[1]):
-        gap = 0.0
-    elif WHOLE.match(left[1]) and WHOLE.match(right[1]):
-        gap = NUMBER_GAP
-    return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
-
-
-def _cell(words: Words, group: Sequence[int]) -> Cell:
-    return Cell(unite(words[place][0] for place in group), " ".join(words[place][1] for place in group), tuple(group))
-
-
-def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
-    """Yield the cells; a sign that stands apart from its number belongs to it."""
-    held: Cell | None = None
-    for cell in cells:
-        if held and _is_value(cell.text) and SIGN.fullmatch(held.text):
-            cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
-        elif held:
-            yield held
-        held = cell
-    if held:
-        yield held
-
-
-def _is_datum(text: str) -> bool:
-    return _is_value(text) and not DATE.fullmatch(text)
-
-
-def _is_value(text: str) -> bool:
-    return bool(NUMBER.fullmatch(text) or BLANK.fullmatch(text))
-
-
-def _has_data(line: Line) -> bool:
-    return any(_is_datum(cell.text) for cell in line[1:])
-
-
-def _is_row(line: Line) -> bool:
-    return any(_is_value(cell.text) for cell in line[1:])
-
-
 def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
     """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
-    if not _is_row(lines[start]):
+    if not is_row(lines[start]):
         return start
-    if not _has_data(lines[start]):
+    if not has_data(lines[start]):
         lines[start] = cut[start]
-    spans = _merge(lines[start])
+    spans = merge_spans(lines[start])
     end = start + 1
     for place in range(start + 1, len(lines)):
         line = lines[place]
-        gap = _gap(lines[place - 1], line)
-        if gap > ROW_GAP or place - end >= MOST_LABEL_LINES or _is_head(line, spans, gap):
+        gap = measure_gap(lines[place - 1], line)
+        if gap > _ROW_GAP or place - end >= _MOST_LABEL_LINES or _is_head(line, spans, gap):
             break
         if _is_label(line, spans):
             continue
-        merged = _merge(line if _has_data(line) else (), spans)
-        if len(_merge(line, spans)) < len(spans) or (len(line) == 1 and (gap > LINE_GAP or len(merged) > len(spans))):
+        merged = merge_spans(line if has_data(line) else (), spans)
+        if len(merge_spans(line, spans)) < len(spans) or (len(line) == 1 and (gap > _LINE_GAP or len(merged) > len(spans))):
             break
         spans = merged
-        if _is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= LINE_GAP or _is_value(line[0].text))):
+        if is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= _LINE_GAP or is_value(line[0].text))):
             end = place + 1
     return end
 
 
 def _is_label(line: Line, spans: Sequence[Span]) -> bool:
     """Say whether a line names rows: words in the first column alone, or a few that reach beyond it."""
-    return len(line) == 1 and line[0].box[0] < spans[0][1] and (line[0].box[2] < spans[1][0] or len(line[0].words) <= LABEL_WORDS)
+    return len(line) == 1 and line[0].box[0] < spans[0][1] and (line[0].box[2] < spans[1][0] or len(line[0].words) <= _LABEL_WORDS)
 
 
 def _is_head(line: Line, spans: Sequence[Span], gap: float) -> bool:
     """Say whether a line, so far below the last, names columns anew: words without a number or a label over several of them."""
     is_over = len(line) > 1 and line[0].box[0] >= spans[0][1]
-    return is_over and gap > LINE_GAP and not any(_is_datum(cell.text) for cell in line)
-
-
-def _gap(above: Line, below: Line) -> float:
-    """Return how far apart two lines are, in heights of the lower."""
-    upper, lower = unite(cell.box for cell in above), unite(cell.box for cell in below)
-    return (lower[1] - upper[3]) / max(min(upper[3] - upper[1], lower[3] - lower[1]), 1e-6)
-
-
-def _merge(cells: Iterable[Cell], spans: Iterable[Span] = ()) -> list[Span]:
-    """Return what the cells and spans cover from left to right, overlapping ones as one."""
-    merged: list[Span] = []
-    for left, right in sorted([*spans, *((cell.box[0], cell.box[2]) for cell in cells)]):
-        if merged and left < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(right, merged[-1][1]))
-        else:
-            merged.append((left, right))
-    return merged
+    return is_over and gap > _LINE_GAP and not any(is_datum(cell.text) for cell in line)
 
 
 def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None:
@@ -220,12 +122,12 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     `cut` has the same lines in narrower cells, as heads stand close to each other.
     """
     end = len(lines)
-    spans = _merge(cell for line in lines[start:end] if _has_data(line) for cell in line)
-    if not 2 <= len(spans) <= MOST_COLUMNS:
+    spans = merge_spans(cell for line in lines[start:end] if has_data(line) for cell in line)
+    if not 2 <= len(spans) <= _MOST_COLUMNS:
         return None
     top = _find_heads(lines, start, spans)
-    first = next((place for place in range(start, end) if _has_data(lines[place])), end)
-    if any(sum(_is_datum(word) for cell in line for word in cell.text.split()) > MOST_HEAD_NUMBERS for line in lines[top:first]):
+    first = next((place for place in range(start, end) if has_data(lines[place])), end)
+    if any(sum(is_datum(word) for cell in line for word in cell.text.split()) > _MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
     heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
     body = _rows(lines[heads[-1] + 1 if heads else top : end], spans)
@@ -243,10 +145,10 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
 
 def _find_heads(lines: Sequence[Line], start: int, spans: Sequence[Span]) -> int:
     top = place = start
-    while place > max(0, start - MOST_HEAD_LINES) and _gap(lines[place - 1], lines[place]) <= HEAD_GAP:
+    while place > max(0, start - _MOST_HEAD_LINES) and measure_gap(lines[place - 1], lines[place]) <= _HEAD_GAP:
         place -= 1
         line = lines[place]
-        if max(len(cell.words) for cell in line) > LABEL_WORDS:
+        if max(len(cell.words) for cell in line) > _LABEL_WORDS:
             break
         if _is_over(line, spans):
             top = place
@@ -261,7 +163,7 @@ def _is_over(line: Line, spans: Sequence[Span]) -> bool:
 def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
     """Return a name for each column: the words over it, from the top."""
     for line in reversed(heads):
-        wider = _merge(line, spans)
+        wider = merge_spans(line, spans)
         spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
     for place, line in enumerate(heads):
@@ -288,7 +190,7 @@ def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
     pitch = (middles[-1] - middles[0]) / (len(spans) - 1)
     for place, columns in own.items():
         middle = (spans[columns[0]][0] + spans[columns[-1]][1]) / 2 if columns else math.inf
-        if abs(middle - (line[place].box[0] + line[place].box[2]) / 2) > OFF_MIDDLE * pitch:
+        if abs(middle - (line[place].box[0] + line[place].box[2]) / 2) > _OFF_MIDDLE * pitch:
             return reach
     return [range(own[place][0], own[place][-1] + 1) if place in own else columns for place, columns in enumerate(reach)]
 
@@ -318,8 +220,8 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     pairs = [(one, other) for one, other in zip(above, below, strict=True) if other]
     if below[0]:
         return len(pairs) == 1 and below[0][:1].islower()
-    return not any(_is_value(other) for _, other in pairs) and any(
-        one and (not _is_value(one) or other[0] in "(&") for one, other in pairs
+    return not any(is_value(other) for _, other in pairs) and any(
+        one and (not is_value(one) or other[0] in "(&") for one, other in pairs
     )
 
 
@@ -327,28 +229,28 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Say whether enough rows have numbers, most columns are filled, and it is no list of contents."""
     data = [row for row in rows if any(row[1:])]
     filled = [cell for row in data for cell in row[1:] if cell]
-    numbers = sum(map(_is_value, filled))
-    if sum(any(map(_is_datum, row[1:])) for row in data) < FEWEST_ROWS:
+    numbers = sum(map(is_value, filled))
+    if sum(any(map(is_datum, row[1:])) for row in data) < _FEWEST_ROWS:
         return False
-    if numbers < FEWEST_FILLED * len(filled) or len(filled) < FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
+    if numbers < _FEWEST_FILLED * len(filled) or len(filled) < _FEWEST_FILLED * len(data) * (len(rows[0]) - 1):
         return False
-    return sum(bool(LETTERS.search(row[0])) for row in data) * 2 >= len(data) and not _is_contents(data)
+    return sum(bool(_LETTERS.search(row[0])) for row in data) * 2 >= len(data) and not _is_contents(data)
 
 
 def _is_aligned(lines: Sequence[Line], spans: Sequence[Span]) -> bool:
     """Say whether the numbers of most columns end, begin or have their middle below each other; at the ends of bars they do not."""
     columns: list[list[tuple[float, ...]]] = [[] for _ in spans]
-    for cell in (cell for line in lines for cell in line[1:] if _is_datum(cell.text)):
+    for cell in (cell for line in lines for cell in line[1:] if is_datum(cell.text)):
         left, right = cell.box[0], cell.box[2]
         signs = (len(cell.text) - len(cell.text.rstrip(" %)*"))) / len(cell.text)
         columns[_column(cell, spans)].append((left, (left + right) / 2, right, right - (right - left) * signs))
     shares = [max(map(_share_below, zip(*places, strict=True))) for places in columns if len(places) > 1]
-    return sum(share >= ALIGNED for share in shares) >= ALIGNED * len(shares)
+    return sum(share >= _ALIGNED for share in shares) >= _ALIGNED * len(shares)
 
 
 def _share_below(places: Sequence[float]) -> float:
     usual = median(places)
-    return sum(abs(place - usual) <= OFF_LINE for place in places) / len(places)
+    return sum(abs(place - usual) <= _OFF_LINE for place in places) / len(places)
 
 
 def _column(cell: Cell, spans: Sequence[Span]) -> int:
@@ -358,6 +260,6 @@ def _column(cell: Cell, spans: Sequence[Span]) -> int:
 def _is_contents(rows: Sequence[Sequence[str]]) -> bool:
     """Say whether the only column of numbers is the last and counts up as pages do."""
     columns = [[cell for cell in column if cell] for column in list(zip(*rows, strict=True))[1:]]
-    numbers = [column for column in columns if 2 * sum(map(_is_value, column)) > len(column)]
+    numbers = [column for column in columns if 2 * sum(map(is_value, column)) > len(column)]
     pages = [int(text) for text in numbers[-1] if text.isascii() and text.isdigit()] if numbers else []
     return len(numbers) == 1 and numbers[0] is columns[-1] and len(pages) >= 0.8 * len(numbers[0]) and pages == sorted(pages)

@@ -10,7 +10,8 @@ import numpy as np
 
 from storage.records.documents import Block, Box, NodeKind
 from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
-from tasks.algorithms.layout.grids import Grid, Words, count_rows, find_grids, group_lines
+from tasks.algorithms.layout.cells import Words, count_rows, group_lines
+from tasks.algorithms.layout.grids import Grid, find_grids
 
 _FEWEST_NUMBERS = 6  # of a table of three rows
 _NUMBERS_SHARE = 1 / 3  # of the words in a line of a table
@@ -38,7 +39,7 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     tables: list[list[Block]] = [[] for _ in blocks]
     for grid in grids:
         touched = page.touched_by(grid)
-        home = max(touched, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words & page.members[place])))  # noqa: B023
+        home = max(touched, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words & page.members[place])))
         tables[home].append(_table(grid, [blocks[place] for place in touched]))
     placed: list[Block] = []
     for block, inside, own in zip(blocks, page.members, tables, strict=True):
