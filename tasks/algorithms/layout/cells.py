@@ -15,10 +15,11 @@ _NUMBER = re.compile(
     r"(?:\s*\([+\-\u2013\u2212]?[\d.,%\-\u2013\u2212]*\))?",
     re.I,
 )
-_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?")
+_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-])?(?:19|20)\d\d\*?(?:\s*\(\d\))?")
 _WHOLE = re.compile(r"[+\-\u2013\u2212]?(?:\d*\.\d|\d{1,3},\d\d\d)")
 _BLANK = re.compile(r"[$€£¥₹\s]*[\-\u2013\u2014\u2212*]+%?|n/?a\.?|n\.?m\.?|\*+", re.I)
-_SIGN = re.compile(r"[$€£¥₹(]+")
+_SIGN = re.compile(r"[$€£¥₹]")
+_END_SIGN = re.compile(r"[%)]+")
 
 Words = Sequence[tuple[Box, str]]
 
@@ -83,7 +84,7 @@ def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells; a sign that stands apart from its number belongs to it."""
     held: Cell | None = None
     for cell in cells:
-        if held and is_value(cell.text) and _SIGN.fullmatch(held.text):
+        if held and (_SIGN.fullmatch(held.text) and is_value(cell.text) or is_value(held.text) and _END_SIGN.fullmatch(cell.text)):
             cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
         elif held:
             yield held

@@ -145,10 +145,13 @@ def _is_text(block: Block, words: Words) -> bool:
 
 
 def _are_text(words: Words, box: Box) -> bool:
-    """Say whether words fill the box as lines of text do."""
-    lines = len(group_lines(words))
+    """Say whether words fill the box as lines of text do, or most of their lines go on with a small letter."""
+    lines = [[words[place] for place in line] for line in group_lines(words)]
+    if len(lines) < 3 or len(words) < _LINE_WORDS * len(lines):
+        return False
     width = sum(right - left for (left, _, right, _), _ in words)
-    return lines > 2 and len(words) >= _LINE_WORDS * lines and width >= _DENSE * lines * (box[2] - box[0])
+    small = sum(min(line)[1][0].islower() for line in lines)
+    return width >= _DENSE * len(lines) * (box[2] - box[0]) or small > 0.5 * len(lines)
 
 
 def _table(grid: Grid, old: Sequence[Block]) -> Block:
