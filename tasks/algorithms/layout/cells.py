@@ -84,13 +84,17 @@ def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells; a sign that stands apart from its number belongs to it."""
     held: Cell | None = None
     for cell in cells:
-        if held and (_SIGN.fullmatch(held.text) and is_value(cell.text) or is_value(held.text) and _END_SIGN.fullmatch(cell.text)):
+        if held and _is_sign_of(held.text, cell.text):
             cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
         elif held:
             yield held
         held = cell
     if held:
         yield held
+
+
+def _is_sign_of(left: str, right: str) -> bool:
+    return bool((_SIGN.fullmatch(left) and is_value(right)) or (_END_SIGN.fullmatch(right) and is_value(left)))
 
 
 def is_datum(text: str) -> bool:
