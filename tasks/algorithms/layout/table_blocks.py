@@ -10,13 +10,16 @@ import numpy as np
 
 from storage.records.documents import Block, Box, NodeKind
 from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
-from tasks.algorithms.layout.cells import Words, count_rows, group_lines
+from tasks.algorithms.layout.captions import read_label
+from tasks.algorithms.layout.cells import Words, count_rows, group_lines, is_value
 from tasks.algorithms.layout.grids import Grid, find_grids
+from tasks.algorithms.layout.tables import read_html
 
 _FEWEST_NUMBERS = 6  # of a table of three rows
 _NUMBERS_SHARE = 1 / 3  # of the words in a line of a table
 _NUMBER = re.compile(r"\S*\d\S*")
 _DENSE = 0.62  # three lines that words cover so far are text, not cells
+_CAPTION_WORDS = 40
 _LINE_WORDS = 4  # at least in a line of text
 _COVERED = 0.7  # a figure or table with a smaller share of its words or rows in those found stays what it is
 _MOST_VISUAL, _MOST_BESIDE = 100, 4  # what more a page has of them is no page of a book
@@ -33,6 +36,8 @@ def may_have_tables(blocks: Sequence[Block]) -> bool:
 
 def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
     """Return the blocks of a page of this width over height with the tables that its words make; none of the words is lost."""
+    captions = [block.caption_box for block in blocks if block.caption_box][:_MOST_VISUAL]
+    words = [(box, text) for box, text in words if not any(_holds(caption, box) for caption in captions)]
     page = _Page(blocks, words, _members(blocks, words), aspect)
     grids = _find(page)
     taken = _words_of(grids)
@@ -45,6 +50,10 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     for block, inside, own in zip(blocks, page.members, tables, strict=True):
         placed += [block] if taken.isdisjoint(inside) else _around(block, page.read(inside - taken), own)
     return tuple(placed)
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    return outer[0] <= (inner[0] + inner[2]) / 2 <= outer[2] and outer[1] <= (inner[1] + inner[3]) / 2 <= outer[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +129,12 @@ def _grids_without(page: _Page, blocks: set[int], found: Sequence[Grid]) -> list
 def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
     """Return the tables that stand in blocks, and in figures and tables only where little of these is left, but for text."""
     taken = _words_of(grids)
-    pairs = enumerate(zip(page.blocks, page.members, strict=True))
-    whole = {place for place, (block, inside) in pairs if block.kind in VISUAL_KINDS and _stays(page, block, inside, taken)}
+    whole = set()
+    for place, (block, inside) in enumerate(zip(page.blocks, page.members, strict=True)):
+        if block.kind in VISUAL_KINDS and not taken.isdisjoint(inside):
+            own = [grid for grid in grids if not grid.words.isdisjoint(inside)]
+            if _stays(page, block, inside, taken) or (block.kind is NodeKind.TABLE and not _are_better(own, block)):
+                whole.add(place)
     kept = []
     for grid in grids:
         touched = page.touched_by(grid)
@@ -130,6 +143,17 @@ def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
         if touched and not beside and whole.isdisjoint(touched):
             kept.append(grid)
     return kept
+
+
+def _are_better(grids: Sequence[Grid], block: Block) -> bool:
+    """Say whether more numbers have a cell of their own than in the cells that a parser saw, or the first have heads."""
+    seen = read_html(block.html or "")
+    more = sum(_count_values(grid.rows) for grid in grids) - _count_values(seen.rows)
+    return not block.html or more > 0 or (more == 0 and not seen.header_rows and any(grid.header_rows for grid in grids))
+
+
+def _count_values(rows: Sequence[Sequence[str]]) -> int:
+    return sum(is_value(cell) for row in rows for cell in row[1:])
 
 
 def _stays(page: _Page, block: Block, inside: set[int], taken: set[int]) -> bool:
@@ -141,7 +165,10 @@ def _stays(page: _Page, block: Block, inside: set[int], taken: set[int]) -> bool
 
 
 def _is_text(block: Block, words: Words) -> bool:
-    return block.kind is NodeKind.CODE or (block.kind not in VISUAL_KINDS and _are_text(words, block.box))
+    if block.kind in VISUAL_KINDS:
+        return False
+    is_caption = bool(read_label(block.text)) and len(words) <= _CAPTION_WORDS
+    return block.kind is NodeKind.CODE or is_caption or _are_text(words, block.box)
 
 
 def _are_text(words: Words, box: Box) -> bool:
