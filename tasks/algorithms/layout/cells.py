@@ -8,7 +8,7 @@ from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import shared_height, unite
 
 CELL_GAP = 0.8  # of a line's height: words of one cell stand closer
-HEAD_CELL_GAP = 0.4  # heads stand closer to each other
+HEAD_CELL_GAP = 0.33  # heads stand closer to each other
 _NUMBER_GAP = 0.2  # and numbers with a fraction or thousands, which are whole by themselves
 _NUMBER = re.compile(
     r"[\s$€£¥₹(+\-\u2013\u2014\u2212~<>.]*\d[\d.,'\u2019]*[\s%)*†‡]*(?:[kmb]n?|x|bps|pp|pts)?"

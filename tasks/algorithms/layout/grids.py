@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import pairwise
 from statistics import median
 
 from storage.records.documents import Box
@@ -173,13 +172,21 @@ def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
     return tuple(" ".join(name) for name in names)
 
 
+def _reached(cell: Cell, spans: Sequence[Span]) -> range:
+    """Return the columns that a head is above, or the one that its middle is nearest to."""
+    over = [place for place, span in enumerate(spans) if cell.box[0] < span[1] and cell.box[2] > span[0]]
+    if not over:
+        middle = (cell.box[0] + cell.box[2]) / 2
+        over = [min(range(len(spans)), key=lambda place: max(spans[place][0] - middle, middle - spans[place][1]))]
+    return range(over[0], over[-1] + 1)
+
+
 def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
     """Return the columns that each head stands over: those that it reaches, or the run of which it stands in the middle.
 
     The latter where there are heads below, and all heads of the line stand in the middle of the columns that are nearest to them.
     """
-    edges = [(before[1] + after[0]) / 2 for before, after in pairwise(spans)]
-    reach = [range(sum(edge < cell.box[0] for edge in edges), sum(edge < cell.box[2] for edge in edges) + 1) for cell in line]
+    reach = [_reached(cell, spans) for cell in line]
     over = [place for place, columns in enumerate(reach) if columns[0]]
     if lowest or not over:
         return reach
@@ -187,7 +194,7 @@ def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
     own: dict[int, list[int]] = {place: [] for place in over}
     for column in range(1, len(spans)):
         own[min(over, key=lambda place: abs(line[place].box[0] + line[place].box[2] - 2 * middles[column]))].append(column)
-    pitch = (middles[-1] - middles[0]) / (len(spans) - 1)
+    pitch = (middles[-1] - middles[1]) / max(1, len(spans) - 2)
     for place, columns in own.items():
         middle = (spans[columns[0]][0] + spans[columns[-1]][1]) / 2 if columns else math.inf
         if abs(middle - (line[place].box[0] + line[place].box[2]) / 2) > _OFF_MIDDLE * pitch:

@@ -36,7 +36,7 @@ def row(label, *values):
 
 
 SHEET = [
-    [(0.55, "MAY 31,")],
+    [(0.594, "MAY 31,")],
     [(0.05, "(In millions)"), (">0.58", "2021"), (">0.73", "2020")],
     [(0.05, "Current assets:")],
     [(0.05, "Cash and equivalents"), (0.5, "$"), (">0.6", "9,889"), (0.65, "$"), (">0.75", "8,348")],
@@ -166,6 +166,20 @@ def test_a_table_that_a_parser_saw_gets_its_heads_and_a_figure_with_more_in_it_s
     more = lay(*([(0.05, "an"), (0.3, "unknown"), (0.7, "drawing")] for _ in range(9)), top=0.6)
     figure = block("", (0.0, 0.0, 1.0, 1.0), NodeKind.FIGURE)
     assert put_tables([figure], words + more, aspect=ASPECT) == (figure,)
+
+
+def test_a_table_whose_cells_a_parser_saw_well_stays_and_its_caption_is_no_head():
+    words = lay([(0.05, "Table 1: What we own"), (0.65, "in millions")], *SHEET)
+    cells = "".join(f"<tr><td>{label}</td><td>1,000</td><td>2,000</td></tr>" for label in "ABCDE")
+    well = block(
+        "", (0.0, 0.0, 1.0, 0.3), NodeKind.TABLE, html=f"<table><tr><th>Plant</th><th>2021</th><th>2020</th></tr>{cells}</table>"
+    )
+    assert put_tables([well], words, aspect=ASPECT) == (well,)
+    glued = "<table>" + cells.replace("</td><td>2", " 2") + "</table>"
+    caption = {"caption": "Table 1: What we own in millions", "caption_box": (0.0, 0.09, 1.0, 0.115)}
+    (table,) = put_tables([block("", (0.0, 0.0, 1.0, 0.3), NodeKind.TABLE, html=glued, **caption)], words, aspect=ASPECT)
+    assert table.caption == "Table 1: What we own in millions"
+    assert read_html(table.html).header == ("(In millions)", "MAY 31, 2021", "MAY 31, 2020")
 
 
 def test_tables_side_by_side_are_two_where_a_parser_saw_two():
