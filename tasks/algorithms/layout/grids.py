@@ -38,6 +38,7 @@ _OFF_MIDDLE = 0.3  # of the way from column to column: so far from its middle is
 _MOST_HEAD_NUMBERS = 4  # in a line, apart from years
 _MOST_LABEL_LINES = 6  # one after another, without a value
 _LABEL_WORDS = 16  # more is a sentence
+_PAGE = re.compile(r"[0-9]{1,5}")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
@@ -87,6 +88,8 @@ def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
     if not has_data(lines[start]):
         lines[start] = cut[start]
     spans = merge_spans(lines[start])
+    if len(spans) < 2:
+        return start
     end = start + 1
     for place in range(start + 1, len(lines)):
         line = lines[place]
@@ -137,7 +140,7 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     return Grid(
         box=unite(cell.box for cell in cells),
         words=frozenset(word for cell in cells for word in cell.words),
-        rows=((header,) if any(header) else ()) + tuple(body),
+        rows=(header, *body) if any(header) else tuple(body),
         header_rows=int(any(header)),
     )
 
@@ -268,5 +271,5 @@ def _is_contents(rows: Sequence[Sequence[str]]) -> bool:
     """Say whether the only column of numbers is the last and counts up as pages do."""
     columns = [[cell for cell in column if cell] for column in list(zip(*rows, strict=True))[1:]]
     numbers = [column for column in columns if 2 * sum(map(is_value, column)) > len(column)]
-    pages = [int(text) for text in numbers[-1] if text.isascii() and text.isdigit()] if numbers else []
+    pages = [int(text) for text in numbers[-1] if _PAGE.fullmatch(text)] if numbers else []
     return len(numbers) == 1 and numbers[0] is columns[-1] and len(pages) >= 0.8 * len(numbers[0]) and pages == sorted(pages)
