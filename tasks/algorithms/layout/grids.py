@@ -73,7 +73,7 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
-        end = _grow(lines, heads, start)
+        end = _grow(lines, heads, start) if is_row(lines[start]) else start
         if end > start + 1 and (grid := _read(lines[floor:end], heads[floor:end], start - floor)):
             grids.append(grid)
             floor = end
@@ -82,9 +82,7 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
 
 
 def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
-    """Return the end of the rows that begin with this line and keep to common columns; the line itself where it is no row."""
-    if not is_row(lines[start]):
-        return start
+    """Return the end of the rows that begin with this line and keep to common columns; the row itself where it has but one."""
     if not has_data(lines[start]):
         lines[start] = cut[start]
     spans = merge_spans(lines[start])

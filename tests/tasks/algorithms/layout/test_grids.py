@@ -190,14 +190,20 @@ def test_tables_side_by_side_are_two_where_a_parser_saw_two():
     assert [read_html(table.html).columns for table in put_tables(blocks, words, aspect=ASPECT)] == [3, 3]
 
 
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from(["1", "a", "$", "(2)", "—", "2,000", "العربية"])), max_size=60
-    )
+WORDS = st.tuples(
+    *(st.floats(0, 1) for _ in range(4)),
+    st.sampled_from(["1", "a", "$", "(2)", "—", "2,000", "2021", "العربية", "%", "Total", "9" * 5000]),
 )
-@settings(max_examples=100, deadline=None)
-def test_no_word_of_a_block_is_lost_wherever_it_stands(places):
-    words = [((x, y, min(1.0, x + 0.02), min(1.0, y + 0.01)), text) for x, y, text in places]
+
+
+@given(st.lists(WORDS, max_size=60), st.sampled_from([0.02, 0.3, 1.0]))
+@settings(max_examples=200, deadline=None)
+def test_no_word_of_a_block_is_lost_wherever_it_stands(places, size):
+    lines = [round(y * 6) / 7 for _, y, _, _, _ in places]
+    words = [
+        ((x, y, min(1.0, x + size * width), min(1.0, y + 0.01 + 0.01 * height)), text)
+        for y, (x, _, width, height, text) in zip(lines, places, strict=True)
+    ]
     whole = block(" ".join(text for _, text in words), (0.0, 0.0, 1.0, 1.0), NodeKind.LIST)
     after = " ".join(part.text for part in put_tables([whole], words, aspect=ASPECT)).replace("|", " ").split()
     assert all(after.count(text) >= sum(other == text for _, other in words) for _, text in words)
