@@ -129,11 +129,11 @@ def _read(lines: Sequence[Line], cut: Sequence[Line], start: int) -> Grid | None
     first = next((place for place in range(start, end) if has_data(lines[place])), end)
     if any(sum(is_datum(word) for cell in line for word in cell.text.split()) > _MOST_HEAD_NUMBERS for line in lines[top:first]):
         return None
-    heads = [place for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]]
-    body = _rows(lines[heads[-1] + 1 if heads else top : end], spans)
+    below = max((place + 1 for place in range(top, first) if cut[place][-1].box[2] > spans[1][0]), default=top)
+    body = _rows(lines[below:end], spans)
     if not _is_table(body) or not _is_aligned(lines[first:end], spans):
         return None
-    header = _header([cut[place] for place in heads], spans)
+    header = _header(cut[top:below], spans)
     cells = [cell for line in lines[top:end] for cell in line]
     return Grid(
         box=unite(cell.box for cell in cells),
