@@ -143,7 +143,7 @@ def _paragraph(lines: list[tuple[Box, str]]) -> Block:
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
-    """Find the tables that came as text, cut out each figure and table, and draw the pages that have next to no text.
+    """Find tables that came as text, cut out each figure and table, read formulas, and draw pages with next to no text.
 
     MinerU's model tiers find their tables themselves.
     """

@@ -14,14 +14,15 @@ MOST_CHARACTERS = 60_000
 GRID = 1 << 24
 LEAN = 0.2
 """Radians; what leans more is turned, and read letter by letter it would be words in every line that it crosses."""
-NO_LETTERS = frozenset(map(chr, range(33))) | {"\ufffe", "\uffff"}
+LAST_LETTER = 0x10FFFF
+NO_LETTERS = frozenset(map(chr, range(33))) | {"\ufffe", "\uffff", chr(LAST_LETTER)}
 """What pdfium has for a hyphen at a line's end, and for what it cannot read."""
 
 
 def words_of(page: pdfium.PdfPage) -> list[tuple[Box, str]]:
     """Return each upright word, as high as its font, with its box in shares of the page as shown, in the order of the file."""
-    (left, top), (right, down), (over, bottom) = (_shown(page, x, y) for x, y in ((0, 0), (1000, 0), (0, 1000)))
-    across, along = ((right - left) / 1000, (down - top) / 1000), ((over - left) / 1000, (bottom - top) / 1000)
+    (left, top), (right, down), (over, bottom) = (_shown(page, x, y) for x, y in ((0, 0), (100, 0), (0, 100)))
+    across, along = ((right - left) / 100, (down - top) / 100), ((over - left) / 100, (bottom - top) / 100)
 
     def share(x: float, y: float) -> tuple[float, float]:
         places = (left + x * across[0] + y * along[0], top + x * across[1] + y * along[1])
@@ -49,7 +50,7 @@ def _runs(text_page: pdfium.PdfTextPage, turn: float) -> Iterator[tuple[Box, str
     glyph, letters = pdfium_c.FS_RECTF(), ""
     left = bottom = right = top = 0.0
     for index in range(min(text_page.count_chars(), MOST_CHARACTERS)):
-        letter = chr(pdfium_c.FPDFText_GetUnicode(text_page, index))
+        letter = chr(min(pdfium_c.FPDFText_GetUnicode(text_page, index), LAST_LETTER))
         space = letter in NO_LETTERS or letter.isspace() or not pdfium_c.FPDFText_GetLooseCharBox(text_page, index, glyph)
         gap = max(glyph.left - right, left - glyph.right, glyph.bottom - top, bottom - glyph.top)
         apart = space or gap > glyph.top - glyph.bottom

@@ -30,7 +30,7 @@ _HEAD_GAP = 1.6  # the same of heads and the first row
 _ROW_GAP = 3.0  # of a line's height: rows of one table stand closer
 _MOST_COLUMNS = 64
 _FEWEST_ROWS = 3  # with numbers
-_FEWEST_FILLED = 0.4  # of the cells in the columns of values, and of them that are numbers
+_FEWEST_FILLED = 0.4  # of the cells right of the labels, and as many of these are numbers
 _ALIGNED = 0.7  # of the columns, and of the numbers in them
 _OFF_LINE = 0.006  # of the page's width: places closer than that are below each other
 _MOST_HEAD_LINES = 6
@@ -183,7 +183,7 @@ def _reached(cell: Cell, spans: Sequence[Span]) -> range:
 
 
 def _under(line: Line, spans: Sequence[Span], *, lowest: bool) -> list[range]:
-    """Return the columns that each head stands over: those that it reaches, or the run of which it stands in the middle.
+    """Return the columns that each head stands over: those that it reaches, or the run in whose middle it stands.
 
     The latter where there are heads below, and all heads of the line stand in the middle of the columns that are nearest to them.
     """

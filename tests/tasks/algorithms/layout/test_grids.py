@@ -137,6 +137,16 @@ def test_any_numbers_under_heads_come_back_in_their_cells_whatever_the_order_of_
     assert grid.words == frozenset(range(len(words)))
 
 
+def test_a_sentence_is_no_head_and_columns_without_end_or_numbers_in_the_heads_are_no_table():
+    sentence = "This sentence of many short words stands so near to the table that it looks as a head of it would"
+    (grid,) = find_grids(lay([(0.01, sentence)], *SHEET), aspect=ASPECT)
+    assert grid.rows[0] == ("(In millions)", "MAY 31, 2021", "MAY 31, 2020")
+    many = [((x / 80, y / 50, x / 80 + 0.004, y / 50 + HEIGHT), "12" if x else "Row") for y in range(5) for x in range(80)]
+    assert find_grids(many, aspect=ASPECT) == []
+    glued = [[(0.05, "Entities"), (0.5, "4 18 66 33 21")], *(row(label, "1", "2") for label in ("Rowa", "Rowb", "Rowc"))]
+    assert find_grids(lay(*glued), aspect=ASPECT) == []
+
+
 def block(text, box, kind=NodeKind.PARAGRAPH, **more):
     return Block(kind=kind, text=text, box=box, **more)
 
