@@ -12,6 +12,7 @@ from PIL import Image
 from storage.records.documents import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area, unite
 from tasks.algorithms.layout.lines import join_words, write_lines
+from tasks.algorithms.layout.table_blocks import may_have_tables, put_tables
 from tasks.parsing.jobs import PDF, FileSurvey, Job, ParseError
 from tasks.parsing.pictures import encode
 from tasks.parsing.words import words_of
@@ -143,14 +144,25 @@ def _paragraph(lines: list[tuple[Box, str]]) -> Block:
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
-    """Cut out each figure and table, read each formula's words and the lines, and draw the pages that have next to no text."""
+    """Find tables that came as text, cut out each figure and table, read formulas and lines, draw pages with next to no text.
+
+    MinerU's model tiers find their tables themselves.
+    """
     document = open_pdf(job.source)
-    return tuple(_add_pictures(page, document, job) for page in pages)
+    return tuple(_add_pictures(_add_words(page, document, job), document, job) for page in pages)
+
+
+def _add_words(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:
+    """Put in the tables that came as text, and the lines as they are printed."""
+    page = document[parsed.number - 1]
+    width, height = page.get_size()
+    aspect, blocks = width / max(height, 1.0), parsed.blocks
+    if job.parse.tier == "flash" and may_have_tables(blocks):
+        blocks = put_tables(blocks, words_of(page, upright=True), aspect=aspect)
+    return replace(parsed, blocks=blocks, lines=write_lines(join_words(words_of(page), aspect=aspect)))
 
 
 def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:
-    page = document[parsed.number - 1]
-    parsed = replace(parsed, lines=_lines_as_kept(page))
     shown = [
         place
         for place, block in enumerate(parsed.blocks)
@@ -160,6 +172,7 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
     mute = [place for place, block in enumerate(parsed.blocks) if block.kind is NodeKind.FORMULA and not block.text.strip()]
     if not shown and not silent and not mute:
         return parsed
+    page = document[parsed.number - 1]
     blocks = list(parsed.blocks)
     for place in mute:
         blocks[place] = replace(blocks[place], text=_words_inside(page, blocks[place].box))
@@ -174,11 +187,6 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
         image = f"image-{parsed.number}"
         (job.folder / image).write_bytes(encode(draw(page, dpi=job.ocr.page_dpi, megapixels=job.limits.image_megapixels)))
     return replace(parsed, blocks=tuple(blocks), image=image)
-
-
-def _lines_as_kept(page: pdfium.PdfPage) -> str:
-    width, height = page.get_size()
-    return write_lines(join_words(words_of(page), aspect=width / max(height, 1.0)))
 
 
 def _characters(block: Block) -> int:

@@ -93,8 +93,8 @@ def test_a_page_without_words_has_none():
 
 def test_a_letter_without_a_box_has_no_place(monkeypatch):
     page = drawn(*SENTENCES)
-    ask = reading.pdfium_c.FPDFText_GetCharBox
+    ask = reading.pdfium_c.FPDFText_GetLooseCharBox
     monkeypatch.setattr(
-        reading.pdfium_c, "FPDFText_GetCharBox", lambda layer, place, *sides: place > 2 and ask(layer, place, *sides)
+        reading.pdfium_c, "FPDFText_GetLooseCharBox", lambda layer, place, *sides: place > 2 and ask(layer, place, *sides)
     )
     assert [word for _box, word in words_of(page)][:2] == ["ships", "came"]
