@@ -28,14 +28,17 @@ FEATURES = (
     "length",
     "names only",
     "number of what is counted",
+    "share inside by the largest",
 )
 """What the probability of a piece is made of. "Asked for" is a kind of answer: a number, a share, a date, a person's name."""
 
 STRENGTH = 0.01
 """Variance of the weights of standardised features: out of fold 0.01 and 0.03 are within a point, less shows fewer answers."""
-LENGTH_PRICE = 0.3
+FURTHER = 0.5
+"""What the further pieces of a run add counts: else many that say little come before the one that says it. Out of fold alike."""
+LENGTH_PRICE = 0.2
 """Of two runs that hold the answer with the same probability the shorter one leaves room for others: divided by words to this."""
-SHORTEST = 4
+SHORTEST = 8
 """Words; a shorter run costs as much, for it is no better understood."""
 FAINT = 0.1
 """Of the worth of the first run; what is worth less is not shown, room or not: out of fold as many answers are shown without it."""
@@ -68,7 +71,7 @@ def spread_features(
     names_only: Sequence[bool],
     counts: Sequence[bool],
 ) -> FloatArray:
-    """Return the features of n pieces (n, 14), in the order of FEATURES.
+    """Return the features of n pieces (n, 15), in the order of FEATURES.
 
     Args:
         texts: the pieces in reading order, those of a node together.
@@ -106,6 +109,7 @@ def spread_features(
             np.log1p(texts.words),
             np.array(names_only, dtype=np.bool_),
             np.array(counts, dtype=np.bool_) & asks_number,
+            inside @ weights / max((inside @ weights).max(initial=0.0), 1e-9),
         ]
     ).astype(np.float64)
 
@@ -152,10 +156,7 @@ def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_wor
     if not len(runs):
         return []
     first, last, length = runs.T
-    # Of independent pieces the chance that none holds it is a product; in logarithms a difference of two sums.
-    missed = np.cumsum(np.log1p(-np.minimum(held, 1.0 - 1e-9)), axis=1)
-    missed = np.hstack([np.zeros((len(held), 1)), missed])
-    worth = (1.0 - np.exp(missed[:, last + 1] - missed[:, first])) / np.maximum(length, SHORTEST) ** LENGTH_PRICE
+    worth = _held_by_runs(held, first, last) / np.maximum(length, SHORTEST) ** LENGTH_PRICE
     chosen: list[range] = []
     turns = list(range(len(worth))) if len(worth) > 1 else []
     open_runs, left, least = np.ones(len(runs), dtype=np.bool_), most_words, 0.0
@@ -177,6 +178,15 @@ def choose_runs(*, held: FloatArray, words: IntArray, blocks: IntArray, most_wor
     return chosen
 
 
+def _held_by_runs(held: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
+    """Return what each of r runs is worth to each of k parts, (k, r): its best piece, and in part what the others add."""
+    # Of independent pieces the chance that none holds it is a product; in logarithms a difference of two sums.
+    none, sums = np.zeros((len(held), 1)), np.cumsum(np.log1p(-np.minimum(held, 1.0 - 1e-9)), axis=1)
+    missed = np.hstack([none, sums])
+    best = np.maximum.reduceat(np.hstack([held, none]), np.column_stack([first, last + 1]).ravel(), axis=1)[:, ::2]
+    return np.asarray(best + FURTHER * (1.0 - np.exp(missed[:, last + 1] - missed[:, first]) - best))
+
+
 def _runs_within(words: IntArray, blocks: IntArray, longest: int) -> IntArray:
     """Return every run of pieces of one block within this length, and every piece: first, last, words (r, 3)."""
     found = []
@@ -193,7 +203,7 @@ def _runs_within(words: IntArray, blocks: IntArray, longest: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownExample:
-    """A question to fit to: of its n pieces the features (n, 14), words and blocks (n,).
+    """A question to fit to: of its n pieces the features (n, 15), words and blocks (n,).
 
     The answer `stands` in some (n,); among those, `right` are the ones where it stands for what the question asks.
     """

@@ -63,7 +63,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """The pieces of a question with their features (n, 14), for evaluations to fit to."""
+    """The pieces of a question with their features (n, 15), for evaluations to fit to."""
 
     pieces: Sequence[Piece]
     features: FloatArray
@@ -202,7 +202,7 @@ def _texts_of(pieces: Sequence[Piece]) -> PieceTexts:
 
 
 def weigh_pieces(question: str, part: Wanted, pieces: Sequence[Piece], texts: PieceTexts) -> FloatArray:
-    """Return the features of the pieces for a part of the question, (n, 14)."""
+    """Return the features of the pieces for a part of the question, (n, 15)."""
     kind, known = expected_kind(part.text), stems_in(question)
     # A place that the question names says which page, not what on it.
     words = {stem: share for stem, share in part.shares.items() if stem != NAMED_PLACE}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.evidence import (
     FEATURES,
+    FURTHER,
     LENGTH_PRICE,
     SHORTEST,
     PieceTexts,
@@ -63,6 +64,7 @@ def test_the_features_of_two_pieces_by_hand():
     assert by_name["numbers, where none is asked for"] == [0.0, 0.0, 0.0]
     assert by_name["says nothing new"] == [0.0, 0.0, 1.0] and by_name["names only"] == [0.0, 0.0, 1.0]
     assert by_name["number of what is counted"] == [0.0, 0.0, 1.0]
+    assert by_name["share inside by the largest"] == [1.0, 1 / 3, 1.0]
     assert speaks_of_it(found).tolist() == [True, True, True]
 
 
@@ -104,7 +106,8 @@ def test_runs_keep_to_their_block_their_length_and_the_room_and_the_first_is_the
 
     def worth(run):
         missed = np.prod([1.0 - min(held[place], 1.0 - 1e-9) for place in run])
-        return (1.0 - missed) / max(sum(words[run.start : run.stop]), SHORTEST) ** LENGTH_PRICE
+        best = max(held[place] for place in run)
+        return (best + FURTHER * (1.0 - missed - best)) / max(sum(words[run.start : run.stop]), SHORTEST) ** LENGTH_PRICE
 
     possible = [
         range(start, stop)
