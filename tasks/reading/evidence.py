@@ -34,6 +34,8 @@ SENTENCE_WORDS = 4
 """Fewer words, a label or a number, may stand in several places and mean something else in each."""
 LABEL_WORDS = 12
 """Numbers and the line beside them have at most as many together: out of fold, 20 or more show the answer first less often."""
+OWN_SIGN = re.compile(r"[\ue000-\uf8ff]")
+"""A sign of a font of its own, as bullets are: elsewhere it is a box."""
 A_WORD = re.compile(r"[^\W\d_]{3}")
 CAPTION_WORDS = 12
 """A table's caption of more is not said again with each of its rows."""
@@ -181,7 +183,7 @@ def _plain_lines(node: Passage) -> Iterator[str]:
     text = (node.picture_text or node.content or node.caption) if node.modality is Modality.FIGURE else node.content
     for line in text.splitlines():
         for sentence in sentences_of(line):
-            words = sentence.split()
+            words = OWN_SIGN.sub(" ", sentence).split()
             size = len(words) if len(words) <= LONGEST_PIECE else LONGEST_PIECE // 2
             lines = (" ".join(words[start : start + size]) for start in range(0, len(words), size))
             yield from (line for line in lines if not is_meaningless_text(text=line, title="", is_prose=True))
