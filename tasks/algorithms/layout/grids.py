@@ -73,7 +73,7 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
-        end = _grow(lines, heads, start) if is_row(lines[start]) else start
+        end = _grow(lines, start) if is_row(lines[start]) else start
         if end > start + 1 and (grid := _read(lines[floor:end], heads[floor:end], start - floor)):
             grids.append(grid)
             floor = end
@@ -81,10 +81,8 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     return grids
 
 
-def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
+def _grow(lines: Sequence[Line], start: int) -> int:
     """Return the end of the rows that begin with this line and keep to common columns; the row itself where it has but one."""
-    if not has_data(lines[start]):
-        lines[start] = cut[start]
     spans = merge_spans(lines[start])
     if len(spans) < 2:
         return start
@@ -162,9 +160,6 @@ def _is_over(line: Line, spans: Sequence[Span]) -> bool:
 
 def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
     """Return a name for each column: the words over it, from the top."""
-    for line in reversed(heads):
-        wider = merge_spans(line, spans)
-        spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
     for place, line in enumerate(heads):
         for cell, columns in zip(line, _under(line, spans, lowest=place == len(heads) - 1), strict=True):
