@@ -117,7 +117,7 @@ class Asking:
             if required:
                 raise
             note = f"rules looked for the evidence, because the model could not be asked: {error}"
-            reader = ExtractiveReader(settings.reading, notes=(note,))
+            reader = ExtractiveReader(settings.reading, (note,), piece_weights(settings.weights))
         return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:

@@ -260,7 +260,7 @@ class ModelReader:
         if synthesis.status is not AnswerStatus.NOT_FOUND or not book.unread:
             return synthesis
         book.unanswered = "; ".join(dict.fromkeys([*book.notes, synthesis.why]))
-        rules = ExtractiveReader(settings)
+        rules = ExtractiveReader(settings, weights=piece_weights(self.context.settings.weights))
         quoted = rules.synthesize(question, rules.read(question, [path_of(reading) for reading in readings]), rarity, None)
         if not (settings.unproven and book.unproven):
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")

@@ -98,7 +98,7 @@ def _grow(lines: Sequence[Line], start: int) -> int:
         if len(merge_spans(line, spans)) < len(spans) or (len(line) == 1 and (gap > _LINE_GAP or len(merged) > len(spans))):
             break
         spans = merged
-        if is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= _LINE_GAP or is_value(line[0].text))):
+        if is_row(line) or (line[0].box[0] >= spans[0][1] and gap <= _LINE_GAP):
             end = place + 1
     return end
 
@@ -221,11 +221,8 @@ def _is_cut(above: Sequence[str], below: Sequence[str]) -> bool:
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     """Say whether a line without label and numbers ends the cells above it."""
     pairs = [(one, other) for one, other in zip(above, below, strict=True) if other]
-    if below[0]:
-        return len(pairs) == 1 and below[0][:1].islower()
-    return not any(is_value(other) for _, other in pairs) and any(
-        one and (not is_value(one) or other[0] in "(&") for one, other in pairs
-    )
+    is_plain = not below[0] and not any(is_value(other) for _, other in pairs)
+    return is_plain and any(one and (not is_value(one) or other[0] in "(&") for one, other in pairs)
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
