@@ -20,7 +20,7 @@ FITTED_FORMATS = frozenset({"", "Str", "Int", "Float"})
 FEATURE_DIGITS = 4
 
 
-def describe_pieces(question: BenchmarkQuestion, pages: Collection[PageKey], seen: Sequence[Weighed]) -> tuple[tuple[float, ...], ...]:
+def piece_rows(question: BenchmarkQuestion, pages: Collection[PageKey], seen: Sequence[Weighed]) -> tuple[tuple[float, ...], ...]:
     """Return what a fit needs of the pieces that were seen last; nothing where the answer, or its pages, cannot be looked up.
 
     Where the answer stands on no page of its evidence, or beside no word of the question, it does by chance.

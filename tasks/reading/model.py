@@ -20,6 +20,7 @@ from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import Stage, call_book
 from tasks.asking.records import Duty, PathReading, PathText, Question, Synthesis, T, Verdict
 from tasks.asking.request import clean
+from tasks.asking.weights import piece_weights
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
