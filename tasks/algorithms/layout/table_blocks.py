@@ -98,7 +98,7 @@ def _find(page: _Page) -> list[Grid]:
 
 
 def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
-    """Return the tables that stand in blocks, but not in what stays as it is, nor across tables that a parser saw side by side."""
+    """Return the tables that stand in blocks, and in figures and tables only where little of these is left, but for text."""
     taken = _words_of(grids)
     whole = set()
     for place, (block, inside) in enumerate(zip(page.blocks, page.members, strict=True)):
@@ -106,14 +106,15 @@ def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
             own = [grid for grid in grids if not grid.words.isdisjoint(inside)]
             if _stays(page, block, inside, taken) or (block.kind is NodeKind.TABLE and not _are_better(own, block)):
                 whole.add(place)
-    kept = []
-    for grid in grids:
-        touched = page.touched_by(grid)
-        tables = [page.blocks[place].box for place in touched if page.blocks[place].kind is NodeKind.TABLE]
-        beside = any(shared_height(one, other) > 0.5 for one, other in combinations(tables, 2))
-        if touched and not beside and whole.isdisjoint(touched):
-            kept.append(grid)
-    return kept
+    touched = [(grid, page.touched_by(grid)) for grid in grids]
+    return [grid for grid, places in touched if whole.isdisjoint(places) and _may_be_one([page.blocks[place] for place in places])]
+
+
+def _may_be_one(blocks: Sequence[Block]) -> bool:
+    """Say whether one table may take the place of blocks: it has one caption, and no tables that a parser saw side by side."""
+    tables = [block.box for block in blocks if block.kind is NodeKind.TABLE]
+    are_beside = any(shared_height(one, other) > 0.5 for one, other in combinations(tables, 2))
+    return bool(blocks) and not are_beside and sum(bool(block.caption) for block in blocks) < 2
 
 
 def _are_better(grids: Sequence[Grid], block: Block) -> bool:

@@ -202,6 +202,16 @@ def test_tables_that_a_parser_saw_side_by_side_stay_two():
     assert read_html(table.html).columns == 6
 
 
+def test_tables_with_a_caption_each_stay_two_and_no_caption_is_lost():
+    words = lay(*(row(f"Plant {letter}", "1,100", "2,022") for letter in "ABC"), [], *(row(f"Drug {n}", "1.5", "2") for n in "DEF"))
+    glued = {"kind": NodeKind.TABLE, "html": "<table><tr><td>Plant A 1,100 2,022</td></tr></table>"}
+    upper = block("", (0.0, 0.09, 1.0, 0.155), **glued, caption="Table 1: Plants")
+    lower = block("", (0.0, 0.165, 1.0, 0.3), **glued, caption="Table 2: Drugs", caption_box=(0.0, 0.154, 1.0, 0.165))
+    assert put_tables([upper, lower], words, aspect=ASPECT) == (upper, lower)
+    (table,) = put_tables([block("", (0.0, 0.09, 1.0, 0.3), **glued, caption="Table 1: Plants")], words, aspect=ASPECT)
+    assert table.caption == "Table 1: Plants" and len(read_html(table.html).rows) == 6
+
+
 def strew(rng):
     """Words of a page that looks like a table here and there: labels, numbers and signs in columns, some over others."""
     columns = rng.sample([0.35, 0.5, 0.65, 0.8, 0.95], rng.randint(1, 5))
