@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from statistics import median
 
@@ -60,10 +60,6 @@ class Grid:
         tags = ["th"] * self.header_rows + ["td"] * (len(self.rows) - self.header_rows)
         rows = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, self.rows, strict=True))
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-    def of(self, places: Sequence[int]) -> "Grid":
-        """Return the table of a list of words as one of the list that they were taken from, at these places."""
-        return replace(self, words=frozenset(places[word] for word in self.words))
 
 
 def find_grids(words: Words, *, aspect: float) -> list[Grid]:

@@ -36,10 +36,9 @@ def may_have_tables(blocks: Sequence[Block]) -> bool:
 
 def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
     """Return the blocks of a page of this width over height with the tables that its words make; none of the words is lost."""
-    captions = [block.caption_box for block in blocks if block.caption_box][:_MOST_CAPTIONS]
-    words = [(box, text) for box, text in words if not any(holds_middle(caption, box) for caption in captions)]
+    words = _without_text(blocks, words)
     page = _Page(blocks, words, _members(blocks, words), aspect)
-    grids = _find(page)
+    grids = _keep(page, find_grids(words, aspect=aspect))
     taken = _words_of(grids)
     tables: list[list[Block]] = [[] for _ in blocks]
     for grid in grids:
@@ -54,7 +53,7 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Blocks, all words of their page, and the places of those in each block."""
+    """Blocks, the words of their page that may be of tables, and the places of those in each block."""
 
     blocks: Sequence[Block]
     words: Words
@@ -87,14 +86,15 @@ def _words_of(grids: Iterable[Grid]) -> set[int]:
     return {word for grid in grids for word in grid.words}
 
 
-def _find(page: _Page) -> list[Grid]:
-    """Return the tables among the words that are no text."""
-    gone = set[int]()
-    for block, inside in zip(page.blocks, page.members, strict=True):
-        if _is_text(block, page.read(inside)):
-            gone |= inside
-    loose = [word for word in range(len(page.words)) if word not in gone]
-    return _keep(page, [grid.of(loose) for grid in find_grids(page.read(loose), aspect=page.aspect)])
+def _without_text(blocks: Sequence[Block], words: Words) -> Words:
+    """Return the words that stand in no text or caption of the page."""
+    captions = [block.caption_box for block in blocks if block.caption_box][:_MOST_CAPTIONS]
+    words = [(box, text) for box, text in words if not any(holds_middle(caption, box) for caption in captions)]
+    text = set[int]()
+    for block, inside in zip(blocks, _members(blocks, words), strict=True):
+        if _is_text(block, [words[place] for place in sorted(inside)]):
+            text |= inside
+    return [word for place, word in enumerate(words) if place not in text]
 
 
 def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
