@@ -21,6 +21,7 @@ from tasks.asking.calls import counting_calls
 from tasks.asking.opening import enter_in_thread, open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, check_questions, find_scope
+from tasks.asking.weights import piece_weights
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -117,7 +118,7 @@ class Asking:
             if required:
                 raise
             note = f"rules looked for the evidence, because the model could not be asked: {error}"
-            reader = ExtractiveReader(settings.reading, notes=(note,))
+            reader = ExtractiveReader(settings.reading, (note,), piece_weights(settings.weights))
         return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:

@@ -157,7 +157,8 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
     """Return the settings of the preset, the user's file, --pages-per-answer and --words; a batch has no deadline.
 
-    Raise RequestError where the reader or preset has no probabilities, and would ignore that flag.
+    Raise RequestError where the reader or preset has no probabilities, and would ignore that number of pages, or where the
+    number of words is out of bounds.
     """
     if arguments.pages_per_answer and (arguments.reader, arguments.preset) != ("flow", "default"):
         raise RequestError(

@@ -97,9 +97,9 @@ def shipped_weights() -> Weights:
     return read_weights(SHIPPED)
 
 
-def piece_weights(weights: Weights | None = None) -> Logistic:
-    """Return the weights of pieces of a user's file, those shipped where it has none: they hold for every embedder."""
-    found = (weights and weights.pieces) or shipped_weights().pieces
+def piece_weights(path: str) -> Logistic:
+    """Return the weights of pieces of a user's file, those shipped where it has or is none: they hold for every embedder."""
+    found = (read_weights(Path(path)).pieces if path else None) or shipped_weights().pieces
     if found is None:
         raise ValueError("the shipped weights have none for pieces; run `flowreader evaluate fit`")
     return found.logistic

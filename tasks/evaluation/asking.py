@@ -25,7 +25,7 @@ from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, check_questions
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
-from tasks.evaluation.pieces import tell_pieces
+from tasks.evaluation.pieces import piece_rows
 from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
@@ -166,7 +166,7 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         answer, unanswered = replace(error.answer, answer="", citations=(), refusal=None), True
     asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
     pages = {(context.ids[name], page) for name, page in question.evidence if name in context.ids}
-    return replace(asked, unanswered=unanswered, pieces=tell_pieces(question, pages, seen))
+    return replace(asked, unanswered=unanswered, pieces=piece_rows(question, pages, seen))
 
 
 def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:

@@ -20,7 +20,7 @@ FITTED_FORMATS = frozenset({"", "Str", "Int", "Float"})
 FEATURE_DIGITS = 4
 
 
-def tell_pieces(question: BenchmarkQuestion, pages: Collection[PageKey], seen: Sequence[Weighed]) -> tuple[tuple[float, ...], ...]:
+def piece_rows(question: BenchmarkQuestion, pages: Collection[PageKey], seen: Sequence[Weighed]) -> tuple[tuple[float, ...], ...]:
     """Return what a fit needs of the pieces that were seen last; nothing where the answer, or its pages, cannot be looked up.
 
     Where the answer stands on no page of its evidence, or beside no word of the question, it does by chance.
@@ -28,12 +28,12 @@ def tell_pieces(question: BenchmarkQuestion, pages: Collection[PageKey], seen: S
     if not seen or not question.evidence or not question.answers or question.answer_format not in FITTED_FORMATS:
         return ()
     pieces, features = seen[-1].pieces, seen[-1].features
-    told = []
+    rows = []
     for piece, row, speaks in zip(pieces, features.round(FEATURE_DIGITS).tolist(), speaks_of_it(features).tolist(), strict=True):
         stands = any(find_words(piece.text, answer) is not None for answer in question.answers)
         proves = stands and speaks and (piece.node.document_id, piece.node.page) in pages
-        told.append((float(stands), float(proves), float(len(piece.text.split())), float(piece.block), *row))
-    return tuple(told)
+        rows.append((float(stands), float(proves), float(len(piece.text.split())), float(piece.block), *row))
+    return tuple(rows)
 
 
 def _examples(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> dict[str, ShownExample]:

@@ -10,7 +10,7 @@ from storage.locations import calls_folder
 from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
-from tasks.asking.weights import piece_weights, weights_of
+from tasks.asking.weights import piece_weights
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, of_rater, require_chat_endpoint, with_rater
 from tasks.models.local import reachable
@@ -49,7 +49,7 @@ def open_reader(
     and the chat model rates.
     """
     if server is None:
-        yield ExtractiveReader(settings.reading, weights=piece_weights(weights_of(settings.weights, snapshot.embedder)))
+        yield ExtractiveReader(settings.reading, weights=piece_weights(settings.weights))
         return
     # What speaks to servers takes long to load, and rules need none of it.
     from storage.artifacts import home_artifacts

@@ -109,17 +109,17 @@ def choose_evidence(
         longest=LONGEST_RUN,
     )
     asked = frozenset(stem for part in parts for stem in part.shares)
-    return tuple(_without_told([_quote(pieces[run.start : run.stop], asked) for run in runs]))
+    return tuple(_drop_repeated_heads([_quote(pieces[run.start : run.stop], asked) for run in runs]))
 
 
-def _without_told(quotes: Sequence[Quote]) -> Iterator[Quote]:
+def _drop_repeated_heads(quotes: Sequence[Quote]) -> Iterator[Quote]:
     """Yield the quotes but the headings and captions that stand over an earlier one, and are shown with it."""
-    told: set[str] = set()
+    shown: set[str] = set()
     for quote in quotes:
-        if quote.node.kind not in HEADINGS or quote.text not in told:
+        if quote.node.kind not in HEADINGS or quote.text not in shown:
             yield quote
-        told.update(quote.node.section_path[-1:])
-        told.update({quote.node.caption} if quote.node.caption in quote.text else ())
+        shown.update(quote.node.section_path[-1:])
+        shown.update({quote.node.caption} if quote.node.caption in quote.text else ())
 
 
 def _in_place(part: Wanted, pieces: Sequence[Piece]) -> BoolArray:

@@ -20,6 +20,7 @@ from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import Stage, call_book
 from tasks.asking.records import Duty, PathReading, PathText, Question, Synthesis, T, Verdict
 from tasks.asking.request import clean
+from tasks.asking.weights import piece_weights
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
@@ -260,7 +261,7 @@ class ModelReader:
         if synthesis.status is not AnswerStatus.NOT_FOUND or not book.unread:
             return synthesis
         book.unanswered = "; ".join(dict.fromkeys([*book.notes, synthesis.why]))
-        rules = ExtractiveReader(settings)
+        rules = ExtractiveReader(settings, weights=piece_weights(self.context.settings.weights))
         quoted = rules.synthesize(question, rules.read(question, [path_of(reading) for reading in readings]), rarity, None)
         if not (settings.unproven and book.unproven):
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")

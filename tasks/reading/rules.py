@@ -142,7 +142,7 @@ class ExtractiveReader:
             question,
             [answer.part.wanted(rarity) for answer in answers] or [Wanted(question.text, {})],
             [reading.path for reading in readings if reading.path is not None],
-            self.weights or piece_weights(),
+            self.weights or piece_weights(""),
             most_words=self.settings.words,
         )
         if not any(answer.quotes for answer in answers):

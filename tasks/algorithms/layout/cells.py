@@ -41,7 +41,7 @@ Span = tuple[float, float]
 
 def cut_lines(words: Words, *, aspect: float, gap: float) -> list[Line]:
     """Return the lines of a page of this width over height, from the top; words of a cell stand closer than `gap` heights."""
-    return [list(_join_signs(_cells(words, line, aspect, gap))) for line in group_lines(words)]
+    return [_join_signs(_cells(words, line, aspect, gap)) for line in group_lines(words)]
 
 
 def count_rows(words: Words, *, aspect: float) -> int:
@@ -80,17 +80,15 @@ def _are_apart(left: tuple[Box, str], right: tuple[Box, str], aspect: float, gap
     return (right[0][0] - left[0][2]) * aspect > gap * (right[0][3] - right[0][1])
 
 
-def _join_signs(cells: Iterable[Cell]) -> Iterator[Cell]:
-    """Yield the cells; a sign that stands apart from its number belongs to it."""
-    held: Cell | None = None
+def _join_signs(cells: Iterable[Cell]) -> Line:
+    """Return the cells; a sign that stands apart from its number belongs to it."""
+    joined: Line = []
     for cell in cells:
-        if held and _is_sign_of(held.text, cell.text):
-            cell = Cell(unite((held.box, cell.box)), f"{held.text} {cell.text}", held.words + cell.words)
-        elif held:
-            yield held
-        held = cell
-    if held:
-        yield held
+        if joined and _is_sign_of(joined[-1].text, cell.text):
+            last = joined.pop()
+            cell = Cell(unite((last.box, cell.box)), f"{last.text} {cell.text}", last.words + cell.words)
+        joined.append(cell)
+    return joined
 
 
 def _is_sign_of(left: str, right: str) -> bool:

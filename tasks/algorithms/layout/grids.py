@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from statistics import median
 
@@ -61,10 +61,6 @@ class Grid:
         rows = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, self.rows, strict=True))
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
-    def of(self, places: Sequence[int]) -> "Grid":
-        """Return the table of a list of words as one of the list that they were taken from, at these places."""
-        return replace(self, words=frozenset(places[word] for word in self.words))
-
 
 def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     """Return the tables that words on a page make; `aspect` is its width over its height."""
@@ -73,7 +69,7 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     grids: list[Grid] = []
     start = floor = 0
     while start < len(lines):
-        end = _grow(lines, heads, start) if is_row(lines[start]) else start
+        end = _grow(lines, start) if is_row(lines[start]) else start
         if end > start + 1 and (grid := _read(lines[floor:end], heads[floor:end], start - floor)):
             grids.append(grid)
             floor = end
@@ -81,10 +77,8 @@ def find_grids(words: Words, *, aspect: float) -> list[Grid]:
     return grids
 
 
-def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
+def _grow(lines: Sequence[Line], start: int) -> int:
     """Return the end of the rows that begin with this line and keep to common columns; the row itself where it has but one."""
-    if not has_data(lines[start]):
-        lines[start] = cut[start]
     spans = merge_spans(lines[start])
     if len(spans) < 2:
         return start
@@ -100,7 +94,7 @@ def _grow(lines: list[Line], cut: Sequence[Line], start: int) -> int:
         if len(merge_spans(line, spans)) < len(spans) or (len(line) == 1 and (gap > _LINE_GAP or len(merged) > len(spans))):
             break
         spans = merged
-        if is_row(line) or (line[0].box[0] >= spans[0][1] and (gap <= _LINE_GAP or is_value(line[0].text))):
+        if is_row(line) or (line[0].box[0] >= spans[0][1] and gap <= _LINE_GAP):
             end = place + 1
     return end
 
@@ -162,9 +156,6 @@ def _is_over(line: Line, spans: Sequence[Span]) -> bool:
 
 def _header(heads: Sequence[Line], spans: Sequence[Span]) -> tuple[str, ...]:
     """Return a name for each column: the words over it, from the top."""
-    for line in reversed(heads):
-        wider = merge_spans(line, spans)
-        spans = wider if len(wider) == len(spans) else spans
     names: list[list[str]] = [[] for _ in spans]
     for place, line in enumerate(heads):
         for cell, columns in zip(line, _under(line, spans, lowest=place == len(heads) - 1), strict=True):
@@ -226,11 +217,8 @@ def _is_cut(above: Sequence[str], below: Sequence[str]) -> bool:
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     """Say whether a line without label and numbers ends the cells above it."""
     pairs = [(one, other) for one, other in zip(above, below, strict=True) if other]
-    if below[0]:
-        return len(pairs) == 1 and below[0][:1].islower()
-    return not any(is_value(other) for _, other in pairs) and any(
-        one and (not is_value(one) or other[0] in "(&") for one, other in pairs
-    )
+    is_plain = not below[0] and not any(is_value(other) for _, other in pairs)
+    return is_plain and any(one and (not is_value(one) or other[0] in "(&") for one, other in pairs)
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:

@@ -8,6 +8,7 @@ from itertools import accumulate, takewhile
 
 from storage.records.documents import Box
 from tasks.algorithms.layout.boxes import TextLine, holds_middle, shared_height, unite
+from tasks.algorithms.layout.cells import group_lines
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 _KEPT = re.compile(r"(\d{1,5}) (\d{1,5}) (\d{1,5}) (\d{1,5}) (.+)")
@@ -49,7 +50,7 @@ def read_lines(kept: str) -> list[TextLine]:
     """Return the lines that are kept; what is none is passed over: a parser that was taken over could have written anything."""
     found = (_KEPT.fullmatch(row) for row in kept.splitlines())
     parts = [(row[5], [int(place) / _SCALE for place in row.groups()[:4]]) for row in found if row]
-    return [TextLine(text, (left, top, right, bottom)) for text, (left, top, right, bottom) in parts]
+    return [TextLine(text, (x, y, right, low)) for text, (x, y, right, low) in parts if x <= right and y <= low]
 
 
 def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
@@ -124,13 +125,9 @@ def _find_row(quote: str, lines: Sequence[_Line]) -> list[_Line]:
 
 def _side_by_side(lines: Sequence[_Line]) -> list[_Band]:
     """Return the lines that have letters, those of one height together, from the top."""
-    bands: list[list[_Line]] = []
-    for line in sorted((line for line in lines if line.letters), key=lambda line: line.box[1]):
-        if bands and shared_height(bands[-1][0].box, line.box) > 0.5:
-            bands[-1].append(line)
-        else:
-            bands.append([line])
-    return [_band(sorted(band, key=lambda line: line.box[0])) for band in bands]
+    printed = [line for line in lines if line.letters]
+    bands = group_lines([(line.box, line.text) for line in printed])
+    return [_band(sorted((printed[place] for place in band), key=lambda line: line.box[0])) for band in bands]
 
 
 def _band(lines: Sequence[_Line]) -> _Band:

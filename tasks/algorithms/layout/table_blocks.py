@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from storage.records.documents import Block, Box, NodeKind
-from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, VISUAL_KINDS, area, shared_height, unite
+from tasks.algorithms.layout.boxes import VISUAL_KINDS, area, holds_middle, shared_height, unite
 from tasks.algorithms.layout.captions import read_label
 from tasks.algorithms.layout.cells import Words, count_rows, group_lines, is_value
 from tasks.algorithms.layout.grids import Grid, find_grids
@@ -22,7 +22,7 @@ _DENSE = 0.62  # three lines that words cover so far are text, not cells
 _CAPTION_WORDS = 40
 _LINE_WORDS = 4  # at least in a line of text
 _COVERED = 0.7  # a figure or table with a smaller share of its words or rows in those found stays what it is
-_MOST_VISUAL, _MOST_BESIDE = 100, 4  # what more a page has of them is no page of a book
+_MOST_CAPTIONS = 100  # more has no page of a book
 
 
 def may_have_tables(blocks: Sequence[Block]) -> bool:
@@ -36,15 +36,14 @@ def may_have_tables(blocks: Sequence[Block]) -> bool:
 
 def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple[Block, ...]:
     """Return the blocks of a page of this width over height with the tables that its words make; none of the words is lost."""
-    captions = [block.caption_box for block in blocks if block.caption_box][:_MOST_VISUAL]
-    words = [(box, text) for box, text in words if not any(_holds(caption, box) for caption in captions)]
+    words = _without_text(blocks, words)
     page = _Page(blocks, words, _members(blocks, words), aspect)
-    grids = _find(page)
+    grids = _keep(page, find_grids(words, aspect=aspect))
     taken = _words_of(grids)
     tables: list[list[Block]] = [[] for _ in blocks]
     for grid in grids:
         touched = page.touched_by(grid)
-        home = max(touched, key=lambda place: (blocks[place].kind not in FURNITURE_KINDS, len(grid.words & page.members[place])))
+        home = max(touched, key=lambda place: len(grid.words & page.members[place]))
         tables[home].append(_table(grid, [blocks[place] for place in touched]))
     placed: list[Block] = []
     for block, inside, own in zip(blocks, page.members, tables, strict=True):
@@ -52,13 +51,9 @@ def put_tables(blocks: Sequence[Block], words: Words, *, aspect: float) -> tuple
     return tuple(placed)
 
 
-def _holds(outer: Box, inner: Box) -> bool:
-    return outer[0] <= (inner[0] + inner[2]) / 2 <= outer[2] and outer[1] <= (inner[1] + inner[3]) / 2 <= outer[3]
-
-
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Blocks, all words of their page, and the places of those in each block."""
+    """Blocks, the words of their page that may be of tables, and the places of those in each block."""
 
     blocks: Sequence[Block]
     words: Words
@@ -91,39 +86,15 @@ def _words_of(grids: Iterable[Grid]) -> set[int]:
     return {word for grid in grids for word in grid.words}
 
 
-def _find(page: _Page) -> list[Grid]:
-    """Return the tables among the words that are no text; a paragraph is text, too, if most of it would be left over."""
-    pairs = list(zip(page.blocks, page.members, strict=True))
-    text = {place for place, (block, inside) in enumerate(pairs) if _is_text(block, page.read(inside))}
-    grids = _search(page, text)
-    taken = _words_of(grids)
-    partly = {
-        place
-        for place, (block, inside) in enumerate(pairs)
-        if block.kind in BODY_KINDS and 0 < len(taken & inside) < 0.5 * len(inside)
-    }
-    return _search(page, text | partly) if partly else grids
-
-
-def _search(page: _Page, text: set[int]) -> list[Grid]:
-    """Return the tables that a parser saw beside other tables or figures, each found without them, then all others."""
-    visual = [place for place, block in enumerate(page.blocks) if block.kind in VISUAL_KINDS][:_MOST_VISUAL]
-    beside: dict[int, set[int]] = {place: set() for place in visual}
-    for one, other in combinations(visual, 2):
-        if shared_height(page.blocks[one].box, page.blocks[other].box) > 0:
-            beside[one].add(other)
-            beside[other].add(one)
-    found: list[Grid] = []
-    for place in [place for place in visual if page.blocks[place].kind is NodeKind.TABLE and beside[place]][:_MOST_BESIDE]:
-        grids = _grids_without(page, text | beside[place], found)
-        found += _keep(page, [grid for grid in grids if not grid.words.isdisjoint(page.members[place])])
-    return found + _keep(page, _grids_without(page, text, found))
-
-
-def _grids_without(page: _Page, blocks: set[int], found: Sequence[Grid]) -> list[Grid]:
-    gone = _words_of(found).union(*(page.members[place] for place in blocks))
-    loose = [word for word in range(len(page.words)) if word not in gone]
-    return [grid.of(loose) for grid in find_grids(page.read(loose), aspect=page.aspect)]
+def _without_text(blocks: Sequence[Block], words: Words) -> Words:
+    """Return the words that stand in no text or caption of the page."""
+    captions = [block.caption_box for block in blocks if block.caption_box][:_MOST_CAPTIONS]
+    words = [(box, text) for box, text in words if not any(holds_middle(caption, box) for caption in captions)]
+    text = set[int]()
+    for block, inside in zip(blocks, _members(blocks, words), strict=True):
+        if _is_text(block, [words[place] for place in sorted(inside)]):
+            text |= inside
+    return [word for place, word in enumerate(words) if place not in text]
 
 
 def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
@@ -135,14 +106,15 @@ def _keep(page: _Page, grids: Sequence[Grid]) -> list[Grid]:
             own = [grid for grid in grids if not grid.words.isdisjoint(inside)]
             if _stays(page, block, inside, taken) or (block.kind is NodeKind.TABLE and not _are_better(own, block)):
                 whole.add(place)
-    kept = []
-    for grid in grids:
-        touched = page.touched_by(grid)
-        tables = [page.blocks[place].box for place in touched if page.blocks[place].kind is NodeKind.TABLE]
-        beside = any(shared_height(one, other) > 0 for one, other in combinations(tables, 2))
-        if touched and not beside and whole.isdisjoint(touched):
-            kept.append(grid)
-    return kept
+    touched = [(grid, page.touched_by(grid)) for grid in grids]
+    return [grid for grid, places in touched if whole.isdisjoint(places) and _may_be_one([page.blocks[place] for place in places])]
+
+
+def _may_be_one(blocks: Sequence[Block]) -> bool:
+    """Say whether one table may take the place of blocks: it has one caption, and no tables that a parser saw side by side."""
+    tables = [block.box for block in blocks if block.kind is NodeKind.TABLE]
+    are_beside = any(shared_height(one, other) > 0.5 for one, other in combinations(tables, 2))
+    return bool(blocks) and not are_beside and sum(bool(block.caption) for block in blocks) < 2
 
 
 def _are_better(grids: Sequence[Grid], block: Block) -> bool:

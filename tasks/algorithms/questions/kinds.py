@@ -174,15 +174,19 @@ def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
     return tuple((words, asked) for words, asked in (*pieces, (text[end:], False)) if words)
 
 
-_COUNT = re.compile(r"(?<!\w)(\d[\d.,]*)(?=\S*((?:\s+\S+){1,3}))")
-"""A number and the three words after it."""
+_COUNT = re.compile(r"(?<!\w)\d[\d.,]*")
 
 
 def counts_noun(text: str, question: str) -> bool:
-    """Say whether a number that the question does not say stands before what the question counts: "4 good reasons" are reasons."""
+    """Say whether a number that the question does not say stands at most three words before what the question counts."""
     noun, known = stems_in(find_counted_noun(question)), _values(question, AnswerKind.NUMBER)
-    found = (match for match in _COUNT.finditer(text) if match[1].rstrip(".,") not in known) if noun else ()
-    return any(not noun.isdisjoint(stems_in(match[2])) for match in found)
+    words = text.split() if noun else []
+    after = (
+        " ".join(words[place + 1 : place + 4])
+        for place, word in enumerate(words)
+        if any(number.rstrip(".,") not in known for number in _COUNT.findall(word))
+    )
+    return any(not noun.isdisjoint(stems_in(following)) for following in after)
 
 
 # Every quote is held against the same question.

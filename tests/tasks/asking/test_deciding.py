@@ -23,7 +23,7 @@ from tasks.asking import deciding
 from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
 from tasks.asking.opening import open_in_thread, warm_up_questions
-from tasks.asking.weights import SHIPPED, model_of, read_weights, shipped_weights, weights_of, write_weights
+from tasks.asking.weights import SHIPPED, model_of, piece_weights, read_weights, shipped_weights, weights_of, write_weights
 from tests.hung_corpus import HungCorpus
 
 
@@ -204,6 +204,14 @@ def test_a_file_of_other_json_and_one_that_is_not_there_are_refused_by_name(path
     path.unlink() if text is None else path.write_bytes(text.encode("latin-1"))
     with pytest.raises(RequestError, match=f"mine.json' {words}"):
         read_weights(path)
+
+
+def test_pieces_are_weighed_by_a_users_file_and_by_what_is_shipped_where_it_has_no_weights_for_them(path):
+    shipped = shipped_weights().pieces
+    write_weights(path, read_weights(path).model_copy(update={"pieces": shipped.model_copy(update={"bias": 7.0})}))
+    assert piece_weights(str(path)) == replace(shipped.logistic, bias=7.0)
+    write_weights(path, read_weights(path).model_copy(update={"pieces": None}))
+    assert piece_weights(str(path)) == piece_weights("") == shipped.logistic
 
 
 def test_a_users_file_of_another_embedder_is_refused_by_name(path):

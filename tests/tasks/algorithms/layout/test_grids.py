@@ -192,12 +192,24 @@ def test_a_table_whose_cells_a_parser_saw_well_stays_and_its_caption_is_no_head(
     assert read_html(table.html).header == ("(In millions)", "MAY 31, 2021", "MAY 31, 2020")
 
 
-def test_tables_side_by_side_are_two_where_a_parser_saw_two():
+def test_tables_that_a_parser_saw_side_by_side_stay_two():
     right = [[(0.55, f"Drug {letter}"), (">0.8", "1.5"), (">0.95", "2.5")] for letter in "ABC"]
     left = [[(0.05, f"Plant {letter}"), (">0.3", "1,100"), (">0.45", "2,022")] for letter in "ABC"]
     words = lay(*(one + other for one, other in zip(left, right, strict=True)))
-    blocks = [block("", (0.0, 0.05, 0.48, 0.2), NodeKind.TABLE), block("", (0.52, 0.05, 1.0, 0.2), NodeKind.TABLE)]
-    assert [read_html(table.html).columns for table in put_tables(blocks, words, aspect=ASPECT)] == [3, 3]
+    blocks = (block("", (0.0, 0.05, 0.48, 0.2), NodeKind.TABLE), block("", (0.52, 0.05, 1.0, 0.2), NodeKind.TABLE))
+    assert put_tables(blocks, words, aspect=ASPECT) == blocks
+    (table,) = put_tables([block("", (0.0, 0.05, 1.0, 0.2), NodeKind.TABLE)], words, aspect=ASPECT)
+    assert read_html(table.html).columns == 6
+
+
+def test_tables_with_a_caption_each_stay_two_and_no_caption_is_lost():
+    words = lay(*(row(f"Plant {letter}", "1,100", "2,022") for letter in "ABC"), [], *(row(f"Drug {n}", "1.5", "2") for n in "DEF"))
+    glued = {"kind": NodeKind.TABLE, "html": "<table><tr><td>Plant A 1,100 2,022</td></tr></table>"}
+    upper = block("", (0.0, 0.09, 1.0, 0.155), **glued, caption="Table 1: Plants")
+    lower = block("", (0.0, 0.165, 1.0, 0.3), **glued, caption="Table 2: Drugs", caption_box=(0.0, 0.154, 1.0, 0.165))
+    assert put_tables([upper, lower], words, aspect=ASPECT) == (upper, lower)
+    (table,) = put_tables([block("", (0.0, 0.09, 1.0, 0.3), **glued, caption="Table 1: Plants")], words, aspect=ASPECT)
+    assert table.caption == "Table 1: Plants" and len(read_html(table.html).rows) == 6
 
 
 def strew(rng):

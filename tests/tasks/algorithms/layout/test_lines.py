@@ -115,7 +115,12 @@ def test_words_are_joined_into_lines_that_a_wide_gap_ends():
 def test_lines_are_kept_as_they_are_and_those_of_a_crowded_page_in_part():
     lines = [line("Two words", 0), line("and 1 2 3", 1)]
     assert read_lines(write_lines(lines)) == lines and read_lines("") == []
-    assert read_lines("1 2 3 4\nwords\n-1 2 3 4 words\n1 2 3 99999999999 words\n1 2 3 4 5 words")[0].text == "5 words"
+    assert (
+        read_lines("1 2 3 4\nwords\n3 2 1 4 turned\n3 4 5 2 turned\n-1 2 3 4 words\n1 2 3 99999999999 words\n1 2 3 4 5 words")[
+            0
+        ].text
+        == "5 words"
+    )
     assert (
         read_lines(write_lines([line("half \ud83d\ude00 a \ud83d sign\u2028end", 0)]))[0].text
         == "half \U0001f600 a \ufffd sign end"

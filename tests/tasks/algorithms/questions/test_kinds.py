@@ -252,6 +252,7 @@ def test_a_quote_is_parted_where_it_holds_the_kind_that_is_asked_for(question, t
         ("4 people had more than a few reasons", False),
         ("2024 reasons", False),
         ("R4 reasons", False),
+        ("1," * 20_000, False),
     ],
 )
 def test_a_number_before_what_is_counted_counts_it(text, counting):
