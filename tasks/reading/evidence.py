@@ -37,6 +37,7 @@ LABEL_WORDS = 12
 OWN_SIGN = re.compile(r"[\ue000-\uf8ff]")
 """A sign of a font of its own, as bullets are: elsewhere it is a box."""
 A_WORD = re.compile(r"[^\W\d_]{3}")
+"""Fewer letters side by side may be a unit, or stand for a thousand."""
 CAPTION_WORDS = 12
 """A table's caption of more is not said again with each of its rows."""
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
 from storage.records.documents import Box
-from tasks.algorithms.layout.boxes import TextLine, holds_middle, shared_height, unite
+from tasks.algorithms.layout.boxes import TextLine, holds_middle, shared_height, simplify, unite
 from tasks.algorithms.layout.cells import group_lines
 
-_NO_LETTERS = re.compile(r"[\W_]+")
 _KEPT = re.compile(r"(\d{1,5}) (\d{1,5}) (\d{1,5}) (\d{1,5}) (.+)")
 _SCALE = 10_000  # places are kept as whole numbers of this share
 _MOST_LETTERS = 30_000  # kept of a page; of 1,405 pages of 38 documents the fullest has 13,971
@@ -68,7 +67,7 @@ def box_of_quote(quote: str, *, block: Box, lines: Iterable[TextLine]) -> Box:
 
 def letters_of(text: str) -> str:
     """Return the letters and digits of a text, without accents and in one case."""
-    return _NO_LETTERS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return simplify(unicodedata.normalize("NFKD", text)).replace(" ", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from tasks.evaluation.asking import (
     ask_batch,
     batches,
     recall_asked,
-    shows_answer,
 )
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
@@ -233,14 +232,6 @@ def test_of_the_quotes_is_kept_whether_a_known_answer_stands_in_them_and_how_man
         assert recall_asked([one], context) == {"tide": found}
     assert (found.answer_shown, found.answer_first) == (shown, shown)
     assert found.words_shown == 9  # "The tide at the mill turns twice a day."
-
-
-def test_an_answer_that_a_later_quote_shows_is_not_shown_by_the_first():
-    one = replace(TIDE, answers=("45",), answer_format="Int")
-    quotes = ("It rose by 145 to 4.5 or 45.5.", "It was -45.", "It was 45 then.")
-    assert [shows_answer(one, quotes[:most]) for most in range(4)] == [False, False, False, True]
-    both = replace(TIDE, answers=('["145", "45"]',), answer_format="List")
-    assert [shows_answer(both, quotes[:most]) for most in range(4)] == [False, False, False, True]
 
 
 def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
