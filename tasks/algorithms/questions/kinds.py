@@ -162,9 +162,10 @@ def find_new_values(text: str, kind: AnswerKind, question: str) -> frozenset[str
 def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
     """Return a text in pieces, and of each whether it is of the kind that the question asks for, and new to it."""
     kind = expected_kind(question)
-    if kind is AnswerKind.PERCENTAGE and not find_new_values(text, kind, question):
-        kind = AnswerKind.NUMBER
     new = find_new_values(text, kind, question) if kind is not AnswerKind.ANY else frozenset()
+    if kind is AnswerKind.PERCENTAGE and not new:
+        kind = AnswerKind.NUMBER  # the sign may stand in a table's header; a year is no share
+        new = find_new_values(text, kind, question) - _values(text, AnswerKind.DATE)
     pieces, end = [], 0
     for match in _HELD[kind].finditer(text) if new else ():
         value = match[0].rstrip(".,")

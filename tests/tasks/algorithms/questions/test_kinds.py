@@ -225,7 +225,7 @@ def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question,
     ("question", "text", "asked"),
     [
         ("What percentage of adults voted in 2020?", "In 2020, 45% of 1,200 adults voted.", ["45%"]),
-        ("What percentage of adults voted in 2020?", "Voted in 2020 (%): 45.", ["45"]),
+        ("What percentage of adults voted in 2020?", "Voted in 2020 (%): 45; 2019: 44.", ["45", "44"]),
         ("How many adults voted in 2020?", "In 2020, three of 1,200 adults voted.", ["three", "1,200"]),
         ("When was it founded?", "Founded in May 1999 by 3 people.", ["May", "1999"]),
         ("Why did it fail?", "It failed in 1999 for 3 reasons.", []),
