@@ -27,7 +27,8 @@ MODELS = ("FLOWREADER_CHAT_", "FLOWREADER_EMBED_", "FLOWREADER_SECOND_", "FLOWRE
 
 def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
-    for name in ("COLUMNS", "LINES"):
+    # nor on the home of who runs them, and nothing may be written there
+    for name in ("COLUMNS", "LINES", "FLOWREADER_HOME"):
         os.environ.pop(name, None)
     for name in [name for name in os.environ if name.startswith(MODELS)]:
         os.environ.pop(name)  # what is asked of models, tests say themselves
