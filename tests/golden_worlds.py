@@ -144,7 +144,7 @@ def answers_by_case(paper: DocumentRecord, graph: DocumentGraph) -> dict[str, An
         "answered": {"citations": proof, "paths": paths, "usage": read, "gate": gate, "notes": ("one path could not be read",)},
         "partial": {"citations": proof[:1], "status": AnswerStatus.PARTIAL, "why": "nothing is said of the seal", "usage": read},
         "evidence": by_rules | {"citations": (row, cite(second, paper)), "refusal": Refusal({"best": 0.5}, 0.125, 0.75)},
-        "unproven": {"answer": "Every 99 years.", "status": AnswerStatus.EVIDENCE, "citations": (row,), "usage": read},
+        "unproven": {"answer": "Every 99 years.", "status": AnswerStatus.UNVERIFIED, "citations": (row,), "usage": read},
         "not found": by_rules | {"status": AnswerStatus.NOT_FOUND, "why": "no passage holds what is asked", "gate": None},
         "traced": {"citations": proof, "reader": "plan", "trace": trace, "gate": None, "usage": read},
         "kept": {"citations": proof, "cached": True, "usage": none},

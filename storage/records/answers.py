@@ -11,14 +11,37 @@ from storage.records.documents import Box, Modality
 class AnswerStatus(StrEnum):
     """What came of a question.
 
-    `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules,
-    where no model read it or what it made of it is not proven, so that there is no answer but quotes.
+    Of a model's answer all parts are supported (`answered`), some are, or a part of the question has none (`partial`), or nothing
+    that was read supports any (`unverified`). `evidence` is what rules found where no model answered: quotes, and no answer.
     """
 
     ANSWERED = "answered"
     PARTIAL = "partial"
+    UNVERIFIED = "unverified"
     EVIDENCE = "evidence"
     NOT_FOUND = "not_found"
+
+
+class Support(StrEnum):
+    """What stands behind a part of an answer: its words or its value stand in what is cited, or we computed it of values there."""
+
+    QUOTED = "quoted"
+    COMPUTED = "computed"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """Words of an answer, and what supports them.
+
+    `citations` are the places, from 0, of its proof among the answer's citations; `working` is the arithmetic of a computed part,
+    such as "95.2 - 94.1 = 1.1".
+    """
+
+    text: str
+    support: Support
+    citations: tuple[int, ...] = ()
+    working: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +195,8 @@ class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are those that were read.
 
     `completeness` is F, the score by which their number was chosen; no probability.
-    `answer` is a model's; where none read, or nothing was found, it is empty and `answer_by` None: the citations speak. Beside
-    `evidence` it is not proven.
+    `answer` is a model's, in `parts` by what supports them; where none read, or nothing was found, it is empty, has no part, and
+    `answer_by` is None: the citations speak.
     `why` gives the reason of the status in words. `top-k` has no paths and no gate; `flow` and `top-k` have no `trace`.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
     the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
@@ -203,8 +226,9 @@ class Answer:
     refusal: Refusal | None = None
     completeness: float | None = None
     trace: tuple[TraceStep, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
 
     @property
     def is_unproven(self) -> bool:
-        """Whether the answer is a model's that no quote proves; what is cited is what rules found."""
-        return self.status is AnswerStatus.EVIDENCE and bool(self.answer.strip())
+        """Whether the answer is a model's that nothing proves; what is cited is what rules found."""
+        return self.status is AnswerStatus.UNVERIFIED

@@ -130,7 +130,7 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     if not _text_holds_words(answer, gone):
         return bare
     notes = tuple(note for note in answer.notes if note.startswith(NOTE_BEGINS))
-    return replace(bare, answer="", why="", notes=(*notes, *removals))
+    return replace(bare, answer="", parts=(), why="", notes=(*notes, *removals))
 
 
 def trace_without(trace: Sequence[TraceStep], gone: Collection[str]) -> Iterator[TraceStep]:

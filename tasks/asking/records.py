@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel
 
-from storage.records.answers import AnswerStatus
+from storage.records.answers import AnswerPart, AnswerStatus
 from storage.records.documents import PageKey, Passage, TableRow
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.refinement import Trigger
@@ -120,13 +120,14 @@ class PathReading:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """The answer as a model gives it, the quotes it stands on in order, and the reason of the status in words."""
+    """The answer as a model gives it with its parts, the quotes it stands on in order, and the reason of the status in words."""
 
     answer: str
     status: AnswerStatus
     quotes: tuple[Quote, ...]
     why: str
     notes: tuple[str, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

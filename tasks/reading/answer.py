@@ -85,6 +85,7 @@ def gather_answer(
         refusal=findings.refusal,
         completeness=findings.completeness,
         trace=findings.way.steps,
+        parts=synthesis.parts,
     )
 
 

@@ -267,7 +267,7 @@ class ModelReader:
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")
             return quoted
         book.notes.append("no quote proves the model's answer; it is shown because ask.reading.unproven is set")
-        return replace(quoted, answer=book.unproven[0], status=AnswerStatus.EVIDENCE)
+        return replace(quoted, answer=book.unproven[0], status=AnswerStatus.UNVERIFIED)
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
         """Give what all agree on behind a quiet gate, or what a lone one says to all of it, else have the model put it together."""

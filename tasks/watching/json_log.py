@@ -35,7 +35,21 @@ Line: TypeAlias = Mapping[str, str | int | float]
 LONGEST_TEXT = 300
 """Characters of a name or a reason: a line stays below the size that the system appends in one piece."""
 
-WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not_found", "remembered", "done", "ok", "cached"}
+WELL = {
+    "",
+    "ended",
+    "stopped",
+    "ready",
+    "answered",
+    "partial",
+    "unverified",
+    "evidence",
+    "not_found",
+    "remembered",
+    "done",
+    "ok",
+    "cached",
+}
 """States and outcomes that need no attention."""
 WITHIN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -109,8 +109,8 @@ def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted,
 
 
 def test_an_answer_that_is_not_proven_may_hold_words_of_whatever_was_read():
-    unproven = replace(answer("report"), status=AnswerStatus.EVIDENCE, evidence_pages=answer("report", "paper").evidence_pages)
-    assert unproven.is_unproven and not answer("report").is_unproven and not replace(unproven, answer="").is_unproven
+    unproven = replace(answer("report"), status=AnswerStatus.UNVERIFIED, evidence_pages=answer("report", "paper").evidence_pages)
+    assert unproven.is_unproven and not answer("report").is_unproven
     bare = without_words(unproven, {PAPER})
     assert (bare.answer, bare.why, bare.citations, bare.paths) == ("", "", unproven.citations, unproven.paths)
     assert bare.notes == ("the quoted document paper.pdf was removed",) and without_words(bare, {PAPER}) is bare
