@@ -36,6 +36,7 @@ tasks.step tasks.watching tasks.content_graph tasks.finding
 tasks.parsing tasks.events
 tasks.models
 tasks.prompts
+tasks.algorithms.proof
 tasks.algorithms.metrics
 tasks.algorithms.graphs
 tasks.algorithms.questions
