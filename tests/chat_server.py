@@ -61,6 +61,15 @@ class ChatRequest:
 
 Reply = Callable[[ChatRequest], Any]
 GLANCE = {"colour": "green", "ships": "two", "month": "January"}
+WORKED = {
+    "facts": "412 in 1903, 455 in 1904",
+    "status": "supported",
+    "whole": True,
+    "answer": "+43",
+    "citations": [{"passage": "n1", "quote": "412 ships"}, {"passage": "n3", "quote": "they were 455"}],
+}
+PROBES = {"Glance": GLANCE, "WorkerReply": WORKED}
+"""What a model that can be asked in full replies to the calls by which it is met."""
 Misbehave = Callable[[ChatRequest], Misbehaviour | None]
 
 
@@ -183,9 +192,9 @@ class ChatServer:
         request = ChatRequest(self.calls + 1, json.loads(body), headers)
         if request.images and not self.sees:
             return send(writer, 500, {"error": {"message": "image input is not supported", "code": 500}})
-        if self.answers_probes and request.form == "Glance":
-            self.probes += 1
-            return await self._tell(writer, self._events(request, json.dumps(GLANCE), None), None, "text/event-stream")
+        if self.answers_probes and request.form in PROBES:
+            self.probes += request.form == "Glance"
+            return await self._tell(writer, self._events(request, json.dumps(PROBES[request.form]), None), None, "text/event-stream")
         self.calls += 1
         arrived, queued = self._loop.time(), self._slots.locked()
         if self.keep_requests:

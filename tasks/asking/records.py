@@ -101,7 +101,8 @@ class PathReading:
     """What the reader of a path answers, or quotes; without support `answer` is empty and there are no quotes.
 
     `present` are the anchors of the question that stand anywhere in the scope; `whole`: all of the question is answered.
-    `facts` are those that a model says it read, and `path` what it read them from. `seen` are the nodes, by id, whose picture,
+    `facts` are those that a model says it read, and `path` what it read them from; `parts` are those of an answer that is proven
+    by more than its own quotes. `seen` are the nodes, by id, whose picture,
     which it was shown, may say more than their text.
     """
 
@@ -111,6 +112,7 @@ class PathReading:
     whole: bool = True
     facts: str = ""
     path: PathText | None = None
+    parts: tuple[AnswerPart, ...] = ()
     seen: frozenset[str] = frozenset()
 
     @property

@@ -1,15 +1,16 @@
-"""What a served chat model can do: found out once by a small call, kept under the home, and what may be asked of it by that.
+"""What a served chat model can do: found out once by two calls, kept under the home, and what may be asked of it by that.
 
-It is no call of a run: no budget counts it and no lineage names it.
+They are no calls of a run: no budget counts them and no lineage names them.
 """
 
 import asyncio
 import io
+import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from PIL import Image
 
@@ -19,15 +20,17 @@ from storage.locations import abilities_folder
 from storage.records.documents import identify
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, PicturesRejectedError
-from tasks.models.chat.forms import Form
+from tasks.models.chat.forms import Form, characters, items, largest_reply
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.stream import Completion
 from tasks.models.client import ServerClient
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
+from tasks.prompts.prompt import Piece, filled, load_prompt
 from tasks.settings.models import ModelSettings
 
+FormName = Literal["full", "plain", "small"]
 FULL_READ, FULL_WRITTEN = 38_000, 3_050
 """About how many tokens a question takes in full forms: 3,000 and 250 for each of 11 paths, then 5,000 and 300 for the answer."""
 QUESTION_SECONDS = 120.0
@@ -36,23 +39,32 @@ QUESTION_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """`sees` is whether pictures are of use; the tokens a second are those of one call alone. 0 is unknown."""
+    """`sees` is whether pictures are of use; the tokens a second are those of one call alone. 0 is unknown.
+
+    `skill` is the most that it was seen to do: answer from passages as full forms ask it to, fill in a form by a text, or neither.
+    """
 
     context_tokens: int
     sees: bool
     read_per_second: float
     written_per_second: float
+    skill: FormName = "full"
 
     @property
     def short(self) -> bool:
         """Whether the full forms are too long for this model."""
         return 0 < self.context_tokens < FULL_CONTEXT_TOKENS
 
+    def forms(self, seconds: float | None) -> FormName:
+        """Return the forms that a question is asked in, where the settings do not say in which."""
+        return "plain" if self.skill == "full" and (self.short or self.is_slow(seconds)) else self.skill
+
     @property
-    def why_small(self) -> str:
-        """Return in words why a question is asked in small forms where the settings do not say in which; "" where in full ones."""
+    def why_not_full(self) -> str:
+        """Return in words why a question is not asked in full forms; "" where it is."""
         reasons = [f"full ones need {FULL_CONTEXT_TOKENS:,} tokens of context"] if self.short else []
         reasons += [f"full ones would take more than {QUESTION_SECONDS:.0f} s"] if self.is_slow(QUESTION_SECONDS) else []
+        reasons += ["in a full one it did not answer a question that three passages answer"] if self.skill != "full" else []
         return ", ".join(reasons)
 
     def is_slow(self, seconds: float | None) -> bool:
@@ -69,7 +81,9 @@ class Abilities:
 
 
 PROBE_SECONDS = 5.0
-"""A question waits this long for it, once. A slower model is asked in small forms and shown no picture."""
+"""A question waits this long for it, once. A slower model is asked plainly and shown no picture."""
+WORKER_PART, WORKER_SECONDS = 3, 15.0
+"""How often as long, and how long at most, it waits for a reader's reply: full forms take a dozen of these."""
 PATIENT_SECONDS = 60.0
 """Before an ingest: its graph must not depend on how busy a server was. A healthy one answers in a few."""
 KEPT_SECONDS = 7 * 86_400.0
@@ -101,16 +115,76 @@ def _glance(*images: bytes) -> ChatCall[Glance]:
     return ChatCall("doctor", "", "doctor", prompt, "", Glance, max_output_tokens=REPLY_TOKENS, images=images)
 
 
+WORKER_QUESTION = "By how much did the number of ships that the pilots brought in grow from 1903 to 1904?"
+WORKER_ANSWER = re.compile(r"\b43\b")
+WORKER_PASSAGES = (
+    Piece(
+        "n1: text, page 3", "Document: harbour.pdf, The harbour office\nSection: Pilots\nIn 1903 the pilots brought in 412 ships."
+    ),
+    Piece(
+        "n2: text, page 8",
+        "Document: fishery.pdf, The fishery\nSection: Boats\nIn 1904 the fishery had 390 boats, 20 more than before.",
+    ),
+    Piece(
+        "n3: text, page 4",
+        "Document: harbour.pdf, The harbour office\nSection: Pilots\nA year later they were 455, although the ice stayed.",
+    ),
+)
+
+
+class CitedWords(Form):
+    """Words of a passage, and its id."""
+
+    passage: Annotated[str, characters(8)]
+    quote: Annotated[str, characters(200)]
+
+
+class WorkerReply(Form):
+    """What a reader of passages replies in full forms."""
+
+    facts: Annotated[str, characters(400)]
+    status: Literal["supported", "not_reported"]
+    whole: bool
+    answer: Annotated[str, characters(400)]
+    citations: Annotated[list[CitedWords], items(6)]
+
+    @property
+    def is_right(self) -> bool:
+        return self.status == "supported" and WORKER_ANSWER.search(self.answer) is not None and bool(self.citations)
+
+
+def _work() -> ChatCall[WorkerReply]:
+    prompt = f"{time.time_ns()}\n{filled(load_prompt('worker'), WORKER_QUESTION, WORKER_PASSAGES)}"
+    return ChatCall("doctor", "", "doctor", prompt, "", WorkerReply, max_output_tokens=largest_reply(WorkerReply))
+
+
 @dataclass(frozen=True, slots=True)
 class AbilityProbe:
-    """What came of a small call, or the error in its place; `sees` is None where a picture was shown, and the reply must tell."""
+    """What came of a small call, or the error in its place; `sees` is None where a picture was shown, and the reply must tell.
+
+    `work` is what a reader of passages replied in full forms; None where that was not asked.
+    """
 
     reply: Completion | Exception
     sees: bool | None
+    work: Completion | Exception | None = None
 
     def colour(self) -> str:
         """Return which colour the green picture is said to have; raises what `value_of` does."""
         return value_of(self.reply, _glance()).colour if isinstance(self.reply, Completion) else ""
+
+    def skill(self) -> FormName:
+        """Return the most that it was seen to do; what an error or a filter kept from us is believed of it."""
+        if self.is_silent or isinstance(self.work, FaultError):
+            return "plain"
+        with suppress(UnusableReplyError, DeclinedReplyError):
+            glance = value_of(self.reply, _glance()) if isinstance(self.reply, Completion) else None
+            if glance and (glance.month, glance.ships) != ("January", "two"):
+                return "small"
+            if isinstance(self.work, Completion):
+                return "full" if value_of(self.work, _work()).is_right else "plain"
+            return "full"
+        return "plain"
 
     def abilities(self, model: ServedModel, seconds: float) -> Abilities:
         """Return what the reply shows: of a model that was silent for so long, at most how fast it is, and that it sees nothing.
@@ -120,9 +194,12 @@ class AbilityProbe:
         read = written = 0.0
         if isinstance(self.reply, Completion):
             read, written = self.reply.read_per_second, self.reply.written_per_second
+            if isinstance(self.work, Completion):  # so long a prompt that the network matters little
+                read = read or self.work.input_per_second
         elif self.is_silent:
             read, written = len(PROMPT) / 4 / seconds, REPLY_TOKENS / seconds
-        return Abilities(model.context_tokens, self._sees() if self.sees is None else self.sees, round(read, 1), round(written, 1))
+        sees = self._sees() if self.sees is None else self.sees
+        return Abilities(model.context_tokens, sees, round(read, 1), round(written, 1), self.skill())
 
     def _sees(self) -> bool:
         with suppress(UnusableReplyError, DeclinedReplyError):
@@ -135,7 +212,19 @@ class AbilityProbe:
 
 
 async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
-    """Time the model while it fills in a form, for at most `seconds`, with a picture unless its server says whether it sees."""
+    """Time the model while it fills in a form, for at most `seconds`, with a picture unless its server says whether it sees.
+
+    One that may be asked in full has then to read passages as that asks it to.
+    """
+    found = await _glance_at(client, model, settings, seconds=seconds)
+    can = found.abilities(model, seconds)
+    if not isinstance(found.reply, Completion) or can.forms(QUESTION_SECONDS) != "full":
+        return found
+    work = await _reply_to(_work(), client, model, settings, seconds=min(WORKER_SECONDS, WORKER_PART * seconds))
+    return replace(found, work=work)
+
+
+async def _glance_at(client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float) -> AbilityProbe:
     end = time.monotonic() + seconds
     if model.sees is None:
         stream = io.BytesIO()
@@ -148,7 +237,7 @@ async def _probe(client: ServerClient, model: ServedModel, settings: ModelSettin
 
 
 async def _reply_to(
-    call: ChatCall[Glance], client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float
+    call: ChatCall[Any], client: ServerClient, model: ServedModel, settings: ModelSettings, *, seconds: float
 ) -> Completion | Exception:
     """Return what comes back in `seconds`, without a retry."""
     request = request_of(call, first_messages(call, pixels=settings.pictures.pixels), model=model.name, settings=settings)

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from storage.errors import Finding, parts_of
-from tasks.models.abilities import ERRORS, PATIENT_SECONDS, Abilities, AbilityProbe, look_at
+from tasks.models.abilities import ERRORS, PATIENT_SECONDS, QUESTION_SECONDS, Abilities, AbilityProbe, look_at
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError
 from tasks.models.chat.service import on_the_loop
@@ -149,8 +149,8 @@ def _reply_checks(found: AbilityProbe, abilities: Abilities) -> Iterator[ServerC
     if abilities.written_per_second:
         read = f"{abilities.read_per_second:.0f}" if abilities.read_per_second else "unknown"
         yield ServerCheck("speed", f"{read} tokens a second read, {abilities.written_per_second:.0f} written")
-    small = abilities.why_small
-    yield ServerCheck("forms", f"small: {small}; flow asks once a question" if small else "full")
+    forms = abilities.forms(QUESTION_SECONDS)
+    yield ServerCheck("forms", forms if forms == "full" else f"{forms}: {abilities.why_not_full}; flow asks once a question")
 
 
 def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:

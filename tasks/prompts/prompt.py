@@ -12,15 +12,21 @@ from storage.records.documents import identify
 
 FOLDER = Path(__file__).parent
 MARK_DIGITS = 8
+UNDER_THE_SYSTEM = "\n---\n"
+"""What stands over this line of a file is for the system's message, and has no slots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The words of a file in tasks/prompts; `hash` is theirs and belongs into every key that they decide."""
+    """The words of a file in tasks/prompts; `hash` is theirs and belongs into every key that they decide.
+
+    `system` are those of the message that chat models are told by what they are to do, "" where the text says it all.
+    """
 
     name: str
     text: str
     hash: str
+    system: str = ""
 
     def fill(self, **slots: str) -> str:
         """Return the text with every slot filled; raise ValueError where one is missing or unknown.
@@ -37,8 +43,9 @@ class Prompt:
 @functools.cache
 def load_prompt(name: str) -> Prompt:
     """Return the prompt of this name, read once."""
-    text = (FOLDER / f"{name}.md").read_text("utf-8")
-    return Prompt(name=name, text=text, hash=hash_bytes(text.encode()))
+    whole = (FOLDER / f"{name}.md").read_text("utf-8")
+    system, _line, text = whole.rpartition(UNDER_THE_SYSTEM)
+    return Prompt(name=name, text=text, hash=hash_bytes(whole.encode()), system=system.strip())
 
 
 @functools.cache

@@ -56,8 +56,8 @@ def open_reader(
     from tasks.models.chat.model import ChatModel, open_chat
     from tasks.reading.model import ModelReader
     from tasks.reading.model_calls import ModelContext
+    from tasks.reading.plain import PlainReader
     from tasks.reading.shown import NodePictures
-    from tasks.reading.small import SmallReader
 
     # a local model computes one call at a time: others are not sent, so that none waits past its deadline
     models = change_settings(settings.models, {"limits.in_flight": 1}) if server.weights else settings.models
@@ -70,10 +70,9 @@ def open_reader(
         forms = settings.reading.model.forms
 
         def reads(model: ChatModel) -> ModelReader:
-            can = model.abilities
-            small = can.short or can.is_slow(settings.seconds) if forms == "auto" else forms == "small"
             context = ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures)
-            return (SmallReader if small else ModelReader)(context)
+            asked = model.abilities.forms(settings.seconds) if forms == "auto" else forms
+            return ModelReader(context) if asked == "full" else PlainReader(context, small=asked == "small")
 
         reader = reads(model)
         if server.rater:

@@ -1,11 +1,13 @@
 """Words of passages that may be cited: the pieces that can be quoted, and where the words of a quote stand."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from storage.records.answers import AnswerPart, Support
 from storage.records.documents import Modality, Passage, TableRow
+from tasks.algorithms.proof.parts import ProofPiece, prove_parts
 from tasks.algorithms.text.standing import excerpt, find_words
 from tasks.algorithms.text.stems import stems_in, words_of
 from tasks.algorithms.text.words import STOP_WORDS, sentences_of
@@ -71,7 +73,6 @@ def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
     return not says_more(quote.text, stems)
 
 
-MOST_PROOFS = 2
 YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
@@ -141,14 +142,62 @@ def _first_words(text: str, most: int) -> str:
     return text if len(words) <= most or " | " in text else " ".join(words[:most])
 
 
-def proofs(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText) -> tuple[Quote, ...]:
-    """Return what in the passages that a model cites says the answer in its very words, where none of its quotes stands there."""
-    if YES_OR_NO.match(answer):
-        return ()
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The quotes that prove an answer, none where nothing does, and its parts with their places among these."""
+
+    quotes: tuple[Quote, ...]
+    parts: tuple[AnswerPart, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        return all(part.support is not Support.UNSUPPORTED for part in self.parts)
+
+
+def proof_piece(quote: Quote, *, cited: bool, about: bool) -> ProofPiece:
+    node = quote.node
+    heads = " ".join((*node.section_path, node.caption))
+    return ProofPiece(quote.text, heads, is_row=" | " in quote.text, cited=cited, about=about)
+
+
+def proof_of(question: str, answer: str, quotes: Sequence[Quote], pieces: Sequence[ProofPiece], most_words: int) -> Proof:
+    """Prove an answer by these quotes, each with its piece; what is long is shown by the words that hold most of the answer."""
+    proven = prove_parts(question, answer, pieces)
+    places = list(dict.fromkeys(place for part in proven for place in part.pieces))
+    wanted = dict.fromkeys(stems_in(answer), 1.0)
+    shown = tuple(
+        quotes[place]
+        if pieces[place].is_row
+        else replace(quotes[place], text=excerpt(quotes[place].text, weights=wanted, most_words=most_words))
+        for place in places
+    )
+    parts = tuple(AnswerPart(part.text, part.support, tuple(map(places.index, part.pieces)), part.working) for part in proven)
+    return Proof(shown, parts)
+
+
+def prove_by_citations(
+    question: str, answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int
+) -> Proof:
+    """Prove an answer by the words that a model quotes, and by what in the passages that it cites says it.
+
+    What it says to see in a picture proves the parts that no words prove: it is counted as unchecked.
+    """
+    quotes = check_quotes(answer, cited, shown, path, most_words=most_words)
     nodes = {node.id: node for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
-    return tuple(quote_of(node, text, path) for node, text in _saying(answer, nodes.values(), path))[:MOST_PROOFS]
+    beside = [quote_of(node, piece.text, path) for node in nodes.values() for piece in pieces_of(node, path.rows.get(node.id, ()))]
+    pieces = [
+        *(proof_piece(quote, cited=True, about=True) for quote in quotes),
+        *(proof_piece(quote, cited=False, about=True) for quote in beside),
+    ]
+    proof = proof_of(question, answer, [*quotes, *beside], pieces, most_words)
+    seen = [quote for quote in quotes if any(quote.node.id == node for node, _words in call_book.get().unchecked)]
+    return proof if proof.is_whole or not seen else _proven_by_sight(proof, seen[0])
 
 
-def _saying(answer: str, nodes: Iterable[Passage], path: PathText) -> Iterator[tuple[Passage, str]]:
-    for node in nodes:
-        yield from ((node, piece.text) for piece in pieces_of(node, path.rows.get(node.id, ())) if find_words(piece.text, answer))
+def _proven_by_sight(proof: Proof, seen: Quote) -> Proof:
+    quotes = (*proof.quotes, seen)
+    parts = tuple(
+        replace(part, support=Support.QUOTED, citations=(len(proof.quotes),)) if part.support is Support.UNSUPPORTED else part
+        for part in proof.parts
+    )
+    return Proof(quotes, parts)

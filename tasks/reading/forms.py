@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
+from tasks.algorithms.proof.replies import why_unusable
+from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
 
 PAIRS_AT_ONCE = 8
@@ -40,6 +42,14 @@ class PathAnswer(Form):
 
 class ShortAnswer(RootModel[Annotated[str, characters(160)]]):
     """What a small model answers, a string alone: asked for an object, a model of 135M is right half as often."""
+
+
+class PlainAnswer(Form):
+    """What a model answers in one call, and the words of the pages that say it. Somebody waits for the answer: it comes first."""
+
+    answer: Annotated[str, characters(300)]
+    kind: Literal["number", "list", "yes_no", "string", "none"]
+    quotes: Annotated[list[Annotated[str, characters(QUOTE_CHARACTERS)]], items(4)]
 
 
 class Comparison(Form):
@@ -90,3 +100,11 @@ class WholeAnswer(Form):
     whole: bool
     missing: Annotated[str, characters(120)]
     citations: Annotated[list[Cited], items(8)]
+
+
+def why_wrong(value: PlainAnswer | ShortAnswer, question: str, shown: str) -> str:
+    """Return what makes a plain or a short reply unusable, in words for the model."""
+    answer = clean(value.answer if isinstance(value, PlainAnswer) else value.root)
+    if isinstance(value, PlainAnswer) and value.kind != "none" and not answer:
+        return f"the answer is empty, but its kind is {value.kind}"
+    return why_unusable(question, answer, shown)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from storage.errors import parts_of
-from storage.records.answers import AnswerStatus
+from storage.records.answers import AnswerPart, AnswerStatus, Support
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
 from tasks.algorithms.sharing import fair_shares
@@ -24,7 +24,7 @@ from tasks.asking.weights import piece_weights
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import check_quotes, proofs
+from tasks.reading.cited import prove_by_citations
 from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
 from tasks.reading.model_answer import agreed_answer, combine_readings, path_of
 from tasks.reading.model_calls import ModelContext
@@ -163,7 +163,9 @@ class ModelReader:
             if not isinstance(value, ChatError):
                 book.show(shown.characters, of=shown.held)
         return tuple(
-            self._reading(call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path)
+            self._reading(
+                question, call.item, value, shown if self.context.model.saw(call) else replace(shown, seen=frozenset()), path
+            )
             for (call, shown), value, path in zip(calls, values, paths, strict=True)
         )
 
@@ -196,20 +198,22 @@ class ModelReader:
         )
         return call, shown
 
-    def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
+    def _reading(self, question: Question, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer without proof does not count."""
         nothing = PathReading(answer="", quotes=(), present=path.present, path=path, seen=shown.seen)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes = check_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.quote_words)
-        quotes = quotes or proofs(answer, value.citations, shown, path)
-        if not quotes:
+        asked = path.aim.asked if path.aim else question.text
+        most_words = self.context.settings.reading.quote_words
+        proof = prove_by_citations(asked, answer, value.citations, shown, path, most_words=most_words)
+        if not proof.quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
             book.unread = True
             book.unproven.append(answer)
             return nothing
-        return replace(nothing, answer=answer, quotes=quotes, whole=value.whole, facts=clean(value.facts))
+        found = replace(nothing, answer=answer, quotes=proof.quotes, parts=proof.parts)
+        return replace(found, whole=value.whole, facts=clean(value.facts))
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         """Return the share of pairs of answers that do not contradict each other; equal ones agree unasked.
@@ -266,8 +270,8 @@ class ModelReader:
         if not (settings.unproven and book.unproven):
             book.notes.append(f"{synthesis.why}: rules looked for the evidence")
             return quoted
-        book.notes.append("no quote proves the model's answer; it is shown because ask.reading.unproven is set")
-        return replace(quoted, answer=book.unproven[0], status=AnswerStatus.UNVERIFIED)
+        answer = book.unproven[0]
+        return replace(quoted, answer=answer, status=AnswerStatus.UNVERIFIED, parts=(AnswerPart(answer, Support.UNSUPPORTED),))
 
     def one_answer(self, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
         """Give what all agree on behind a quiet gate, or what a lone one says to all of it, else have the model put it together."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from storage.records.answers import AnswerStatus
+from storage.records.answers import AnswerStatus, Support
 from storage.records.documents import Passage
 from tasks.algorithms.quotes import agreement, different_answers, plain_answer
 from tasks.asking.calls import call_book
-from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
 from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
-from tasks.reading.cited import YES_OR_NO, check_quotes, proofs
+from tasks.reading.cited import YES_OR_NO, Proof, prove_by_citations
 from tasks.reading.forms import MOST_ITEMS, WholeAnswer
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
@@ -68,7 +68,7 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
     supporting = [reading for reading in readings if reading.supported]
     if len(different_answers([reading.answer for reading in supporting])) != 1 or not all(reading.whole for reading in supporting):
         return None
-    return _answer_of(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
+    return _answer_of(supporting[0].answer, supporting, readings, consistency=1.0)
 
 
 def combine_readings(
@@ -99,10 +99,11 @@ def combine_readings(
     if value.kind == "none":
         return nothing_found(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
-    quotes = check_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.quote_words)
+    most_words = context.settings.reading.quote_words
+    proof = prove_by_citations(question.text, answer, value.citations, shown, path, most_words=most_words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
-    quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
-    if not quotes:
+    proving = [proof] if proof.quotes else saying
+    if not proving:
         book.unread = True
         book.unproven.insert(0, answer)
         return _most_given(question, readings, UNPROVEN, consistency)
@@ -110,22 +111,33 @@ def combine_readings(
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     if len(value.items) >= MOST_ITEMS:
         notes = (*notes, f"the list may be longer: the model had room for {MOST_ITEMS} items")
-    return _answer_of(answer, quotes, readings, consistency=consistency, notes=notes)
+    return _answer_of(answer, proving, readings, consistency=consistency, notes=notes)
 
 
 def _answer_of(
-    answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
+    answer: str,
+    proving: Sequence[Proof | PathReading],
+    readings: Sequence[PathReading],
+    *,
+    consistency: float,
+    notes: tuple[str, ...] = (),
 ) -> Synthesis:
-    """Return an answer on its quotes, each once; with notes it answers the question in part."""
+    """Return an answer with the parts of its first proof, on the quotes of all, each once.
+
+    With notes, or a part that nothing proves, it answers the question in part.
+    """
+    quotes = [quote for one in proving for quote in one.quotes]
+    unproven = any(part.support is Support.UNSUPPORTED for part in proving[0].parts)
     supporting = sum(reading.supported for reading in readings)
     support = "1 path supports" if supporting == 1 else f"{supporting} paths support"
     agreeing = "" if supporting == 1 else "; they agree" if consistency == 1 else "; not all of them agree"
     return Synthesis(
         answer=answer,
-        status=AnswerStatus.PARTIAL if notes else AnswerStatus.ANSWERED,
+        status=AnswerStatus.PARTIAL if notes or unproven else AnswerStatus.ANSWERED,
         quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
         why=f"{support} an answer, of {len(readings)} that were read{agreeing}",
         notes=notes,
+        parts=proving[0].parts,
     )
 
 
@@ -143,7 +155,7 @@ def _most_given(question: Question, readings: Sequence[PathReading], why: str, c
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
     notes = (f"this is the answer that most paths give: {why}",)
-    return _answer_of(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
+    return _answer_of(most[0].answer, most, readings, consistency=consistency, notes=notes)
 
 
 def _equal_share(readings: Sequence[PathReading]) -> float:
@@ -151,10 +163,6 @@ def _equal_share(readings: Sequence[PathReading]) -> float:
     sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
     pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]
     return agreement(sizes=sizes, compared=pairs, contradicting=pairs)
-
-
-def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:
-    return tuple(quote for reading in readings for quote in reading.quotes)
 
 
 def _in_words(value: WholeAnswer) -> str:

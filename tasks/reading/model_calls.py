@@ -67,6 +67,7 @@ class ModelContext:
             images=tuple(pictures),
             check=check,
             draft=draft,
+            system=prompt.system,
         )
 
     def ask(self, calls: Sequence[ChatCall[T]], *, reads: bool = True) -> list[T | ChatError]:
@@ -108,7 +109,8 @@ class ModelContext:
         """Return how many tokens are left for documents; None where it is not known how many the model takes."""
         if not self.model.abilities.context_tokens:
             return None
-        own = text_tokens(len(load_prompt(prompt_name).text) + len(question), 1, self.settings.models.estimates)
+        prompt = load_prompt(prompt_name)
+        own = text_tokens(len(prompt.system) + len(prompt.text) + len(question), 2, self.settings.models.estimates)
         return self.model.abilities.context_tokens - largest_reply(form) - own - SPARE_TOKENS
 
     @property

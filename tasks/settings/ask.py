@@ -153,12 +153,13 @@ class ModelReadingSettings(Settings):
     answer: 11 + 10, 4 + 11 + 10 and 1 are 47. The paper's worst case is 48, with one for keywords.
     """
 
-    forms: Literal["auto", "full", "small"] = Field(
+    forms: Literal["auto", "full", "plain", "small"] = Field(
         "auto",
-        description="small: one short answer of the words nearest to the question; auto: that for a model of a short context, "
-        "or too slow for ask.seconds",
+        description="plain: one call with the pages, an answer and its quotes; small: one with the words nearest to the question, "
+        "a short answer; auto: by what the model can do and how fast it is",
     )
     small_characters: int = 1500  # small: text that is read, the sentences and rows nearest to the question
+    plain_characters: int = 6000  # plain: text of the pages, at most; less where the model is slow or its context short
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
     rating_calls: int = 4  # calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps
     pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each

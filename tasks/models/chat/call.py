@@ -33,6 +33,7 @@ class ChatCall(Generic[T]):
         temperature: None is that of the settings.
         draft: The field of the form, a string, that is handed on while the reply is being written; "" for none. A form that
             is a string alone has no field: any name will do.
+        system: The words of the system's message, of the same file as the prompt; "" for none.
         without_pictures: What is asked in its place where the server takes no such pictures; `ChatModel.saw` says which it was.
     """
 
@@ -47,6 +48,7 @@ class ChatCall(Generic[T]):
     check: Callable[[T], str] = nothing_wrong
     temperature: float | None = None
     draft: str = ""
+    system: str = ""
     without_pictures: "ChatCall[T] | None" = None
 
 

@@ -126,7 +126,8 @@ def first_messages(call: ChatCall[Any], *, pixels: int) -> list[Message]:
     for number, image in enumerate(call.images, start=1):
         parts.append({"type": "text", "text": f"Picture {number}:"})
         parts.append({"type": "image_url", "image_url": {"url": data_url(image, pixels=pixels)}})
-    return [{"role": "user", "content": parts if call.images else call.prompt}]
+    told = [{"role": "system", "content": call.system}] if call.system else []
+    return [*told, {"role": "user", "content": parts if call.images else call.prompt}]
 
 
 def second_messages(first: list[Message], reply: str, complaint: str) -> list[Message]:

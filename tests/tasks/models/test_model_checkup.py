@@ -7,7 +7,7 @@ import pytest
 from flows.cli.main import main
 from tasks.models import checkup_of_servers as model_checkup
 from tasks.models.checkup_of_servers import check_models
-from tests.chat_server import GLANCE, Misbehaviour, always, chat_server
+from tests.chat_server import GLANCE, PROBES, Misbehaviour, always, chat_server
 from tests.embedding_server import Answer, altered, embedding_server
 
 

@@ -1,0 +1,27 @@
+"""Replies that are no answers: program code, words that run on, and the question said again."""
+
+import re
+
+from tasks.algorithms.metrics.answers import answer_words
+
+CODE = re.compile(r"```|\w\.\w+\(|\b(?:def|function|print|import|return)\b[^.?!]*[({;]|[{}]|\\n|=>|</?\w+>|;\s*$")
+ECHO_WORDS = 5
+"""Fewer words of a question may be the answer that it offers, or a name that it says."""
+REPEATED_WORDS = 12
+MOST_REPEATED = 0.34
+"""A text of so many words in which a third are different runs on."""
+
+
+def why_unusable(question: str, answer: str, shown: str) -> str:
+    """Return what makes a reply no answer, in words for the model; "" for one that may be right or wrong.
+
+    Code is what looks like it and stands neither in the question nor in what was `shown`.
+    """
+    if (code := CODE.search(answer)) and code[0] not in shown and code[0] not in question:
+        return "the answer is program code; it must be words from the pages"
+    words = answer_words(answer)
+    if len(words) >= REPEATED_WORDS and len(set(words)) < MOST_REPEATED * len(words):
+        return "the answer says the same words over and over"
+    if len(words) >= ECHO_WORDS and set(words) <= set(answer_words(question)):
+        return "the answer says the question again; it must be what the question asks for"
+    return ""
