@@ -194,7 +194,9 @@ class ChatServer:
             return send(writer, 500, {"error": {"message": "image input is not supported", "code": 500}})
         if self.answers_probes and request.form in PROBES:
             self.probes += request.form == "Glance"
-            return await self._tell(writer, self._events(request, json.dumps(PROBES[request.form]), None), None, "text/event-stream")
+            return await self._tell(
+                writer, self._events(request, json.dumps(PROBES[request.form]), None), None, "text/event-stream"
+            )
         self.calls += 1
         arrived, queued = self._loop.time(), self._slots.locked()
         if self.keep_requests:

@@ -15,12 +15,12 @@ MOST_VALUES = 12
 """More numbers than a model adds up are the row of a large table, and give any result."""
 DIFFERENCE = re.compile(
     r"\b(?:differ\w*|chang\w*|increas\w*|decreas\w*|gr[eo]w\w*|f[ae]ll\w*|drop\w*|r[io]se\w*|declin\w*|reduc\w*|improv\w*|gain\w*"
-    r"|more|less|fewer|\w+er than|gap|exceed\w*|lost?|lose)\b",
+    r"|more|less|fewer|\w+er than|by how m(?:any|uch)|gap|exceed\w*|lost?|lose)\b",
     re.IGNORECASE,
 )
 SUM = re.compile(r"\b(?:totals?|sum|altogether|together|combined|overall|in all|both|how m(?:any|uch))\b", re.IGNORECASE)
 RATIO = re.compile(r"\b(?:ratio|times|shares?|per ?cent\w*|proportion|average|mean|rate|per)\b|%", re.IGNORECASE)
-COUNT = re.compile(r"\b(?:how many|number of|count)\b", re.IGNORECASE)
+COUNT = re.compile(r"\b(?:(?<!by )how many|number of|count)\b", re.IGNORECASE)
 MORE = re.compile(r"\b(?:more|greater|higher|larger|longer|deeper|bigger|older|later|above|exceed\w*|over)\b", re.IGNORECASE)
 FEWER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|younger|earlier|below|under)\b", re.IGNORECASE)
 
@@ -64,7 +64,9 @@ Result = tuple[frozenset[float], str, float, tuple[int, ...]]
 
 def _results(question: str, values: Sequence[Value], *, percent: bool) -> Iterator[Result]:
     """Yield what the values give: which these are, in words, the result, and where they stand."""
-    distinct = {(value.number.value, value.number.percent): value for value in reversed(values)}
+    distinct = dict[tuple[float, bool], Value]()
+    for value in values:
+        distinct.setdefault((value.number.value, value.number.percent), value)
     for one, other in permutations(distinct.values(), 2):
         a, b, both = one.number.value, other.number.value, frozenset((one.number.value, other.number.value))
         places = tuple(dict.fromkeys((one.place, other.place)))

@@ -18,7 +18,7 @@ from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 
 UNTELLING = frozenset(stem(word) for word in STOP_WORDS)
 """Words that an answer need not share with its proof."""
-YES_OR_NO = re.compile(r"\s*(?P<word>yes|no)(?:\b[\s,.:;!]+|\s*$)", re.IGNORECASE)
+YES_OR_NO = re.compile(r"\s*(?P<word>yes\b|no(?=[,.:;!]|\s*$))[\s,.:;!]*", re.IGNORECASE)
 BETWEEN_PARTS = re.compile(r";\s+|\n+|,\s+and\s+|\s+and\s+|,\s+(?!(?:1[5-9]|20)\d\d\b)")
 """A year behind a comma belongs to the date before it."""
 NAME = re.compile(r"(?<=\S\s)[A-Z][\w-]+")
@@ -140,9 +140,9 @@ class Claim:
         return set(exact) <= set(standing) and len(standing) >= LOOSE_SHARE * len(self.added)
 
     def _has_currencies_of(self, piece: ProofPiece) -> bool:
-        """Say whether no sum is in another currency."""
-        theirs = CURRENCIES.intersection(piece.text)
-        return self.currencies <= theirs or not theirs
+        """Say whether sums are in the currency that stands there; that of a table may stand anywhere around it."""
+        theirs = CURRENCIES.intersection(f"{piece.heads} {piece.text}")
+        return self.currencies <= theirs or (piece.is_row and not theirs)
 
     def _runs_in(self, words: Sequence[str]) -> Iterator[slice]:
         """Yield where the added words follow each other; only words that add nothing may be between them.

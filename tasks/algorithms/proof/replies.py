@@ -19,9 +19,9 @@ def why_unusable(question: str, answer: str, shown: str) -> str:
     """
     if (code := CODE.search(answer)) and code[0] not in shown and code[0] not in question:
         return "the answer is program code; it must be words from the pages"
-    words = answer_words(answer)
+    words, asked = answer_words(answer), answer_words(question)
     if len(words) >= REPEATED_WORDS and len(set(words)) < MOST_REPEATED * len(words):
         return "the answer says the same words over and over"
-    if len(words) >= ECHO_WORDS and set(words) <= set(answer_words(question)):
+    if words and (words == asked or (len(words) >= ECHO_WORDS and set(words) <= set(asked))):
         return "the answer says the question again; it must be what the question asks for"
     return ""

@@ -12,7 +12,7 @@ from tasks.models.chat.call import nothing_wrong
 from tasks.models.chat.errors import Outcome
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
-from tests.chat_server import GLANCE, PROBES, Misbehaviour, always, chat_server
+from tests.chat_server import GLANCE, Misbehaviour, always, chat_server
 from tests.tasks.models.chat.test_chat_request import encoded
 from tests.tasks.models.chat_worlds import call, open_on, settings, summarise
 

@@ -10,7 +10,7 @@ import pytest
 from tasks.models.checkup_of_servers import check_models
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS
 from tasks.models.local import LocalModelError, context_tokens, local_model, of_file, running_model, weights
-from tests.chat_server import GLANCE, PROBES, chat_server
+from tests.chat_server import GLANCE, chat_server
 from tests.local_models import announced, write_gguf
 from tests.program import flowreader, said
 

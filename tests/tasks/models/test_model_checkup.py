@@ -26,7 +26,7 @@ def look(monkeypatch):
     return set_and_look
 
 
-def well_chat(reply=lambda _request: GLANCE, **more):
+def well_chat(reply=lambda request: PROBES[request.form], **more):
     return chat_server(reply, **({"max_model_len": 32768, "answers_probes": False} | more))
 
 
@@ -34,14 +34,15 @@ def wrong(checks):
     return {name for name, check in checks.items() if check.remedy}
 
 
-def test_a_chat_server_that_is_well_is_asked_once_for_all(look):
+def test_a_chat_server_that_is_well_is_asked_for_a_small_reply_and_one_in_full(look):
     with well_chat() as server:
         checks = look("CHAT", server)
-        assert (server.calls, server.listings, len(server.requests[0].images)) == (1, 1, 1)
+        assert (server.calls, server.listings, len(server.requests[0].images)) == (2, 1, 1)
     assert list(checks) == ["answers", "model", "structured output", "picture", "speed", "forms"] and not wrong(checks)
     assert checks["model"].found.startswith("scripted") and checks["forms"].found == "full"
 
 
+WRONG, RED = {"WorkerReply": {"answer": "20"}}, {"Glance": {"colour": "red"}}
 FORM, HANGS = {"structured output"}, always(Misbehaviour.HANG)
 
 
@@ -68,13 +69,15 @@ def test_each_misbehaviour_is_found_where_it_shows_with_a_remedy(look, misbehave
 @pytest.mark.parametrize(
     ("serving", "check", "says", "ill"),
     [
-        ({"max_model_len": 4096}, "forms", "small: full ones need 16,384 tokens of context", set()),
+        ({"max_model_len": 4096}, "forms", "plain: full ones need 16,384 tokens of context", set()),
         ({"max_model_len": 16_384}, "forms", "full", set()),
         ({"max_model_len": None}, "forms", "full", set()),
-        ({"read_per_second": 40.0, "written_per_second": 8.0}, "forms", "small: full ones would take more than 120 s", set()),
+        ({"read_per_second": 40.0, "written_per_second": 8.0}, "forms", "plain: full ones would take more than 120 s", set()),
+        ({"reply": lambda request: PROBES[request.form] | WRONG.get(request.form, {})}, "forms", "plain: in a full one", set()),
+        ({"reply": lambda _request: GLANCE | {"month": "August"}}, "forms", "small: in a full one", set()),
         ({"sees": False}, "picture", "none is taken", set()),
         (
-            {"reply": lambda _request: GLANCE | {"colour": "red"}},
+            {"reply": lambda request: PROBES[request.form] | RED.get(request.form, {})},
             "picture",
             "it is taken, but a green one is called red",
             {"picture"},

@@ -9,7 +9,7 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore
 from storage.locations import artifacts_folder
-from storage.records.answers import AnswerStatus
+from storage.records.answers import AnswerStatus, Support
 from storage.records.documents import Modality
 from tasks.reading.model_answer import UNPROVEN, show_evidence
 from tests.asking_worlds import at_context, published
@@ -94,10 +94,10 @@ def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet
     ("reply", "shown"),
     [
         (whole_answer("20 m", HERE, kind="number"), "20 m"),
-        (whole_answer("", HERE, kind="list", items=["Harbour", " Sound "]), "Harbour, Sound"),
-        (whole_answer("", HERE, kind="list", items=["Harbour, old", "Sound", ""]), "Harbour, old; Sound"),
+        (whole_answer("", HERE, kind="list", items=["20 metres", " the harbour "]), "20 metres, the harbour"),
+        (whole_answer("", HERE, kind="list", items=["Harbour, 20", "20 metres", ""]), "Harbour, 20; 20 metres"),
         (whole_answer("Yes, it is 20 metres deep.", HERE, kind="yes_no"), "Yes, it is 20 metres deep."),
-        (whole_answer("by\nlead line\x1b[0m", HERE), "by lead line [0m"),
+        (whole_answer("20\nmetres\x1b", HERE), "20 metres"),
     ],
 )
 def test_an_answer_has_the_form_of_its_kind(context, reply, shown):
@@ -157,8 +157,9 @@ def test_where_no_path_answers_rules_quote_in_place_of_an_answer_that_nothing_pr
 
 def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_says_so(context):
     shown = model_settings(reading={"unproven": True})
-    found, _, book = answered(context, UNPROVEN_ANSWER, (4,), (0, 2), facts={}, settings=shown)
-    assert (found.answer, found.status) == ("99 metres", AnswerStatus.EVIDENCE) and "no quote proves" in book.notes[-1]
+    found, _, _book = answered(context, UNPROVEN_ANSWER, (4,), (0, 2), facts={}, settings=shown)
+    assert (found.answer, found.status) == ("99 metres", AnswerStatus.UNVERIFIED)
+    assert [(part.text, part.support) for part in found.parts] == [("99 metres", Support.UNSUPPORTED)]
     assert found.quotes[0].text == RULES_QUOTE
     wild = {
         "PathAnswer": path_answer("98 metres", [{"passage": "n9", "quote": "98"}]),
