@@ -10,7 +10,19 @@ from typing import NamedTuple
 from storage.cleaning.removing import Receipt, remove_document
 from storage.evaluations import keep_evaluation
 from storage.locations import CorpusLocation
-from storage.records.answers import Answer, AnswerStatus, GateReport, GraphEdit, PagePlace, Refusal, TraceKind, TraceStep, Usage
+from storage.records.answers import (
+    Answer,
+    AnswerPart,
+    AnswerStatus,
+    GateReport,
+    GraphEdit,
+    PagePlace,
+    Refusal,
+    Support,
+    TraceKind,
+    TraceStep,
+    Usage,
+)
 from storage.records.documents import DocumentGraph, DocumentRecord, NodeKind, Section, identify
 from storage.records.evaluations import Figure
 from storage.runs.at_work import at_work, sign_of
@@ -139,12 +151,30 @@ def answers_by_case(paper: DocumentRecord, graph: DocumentGraph) -> dict[str, An
     gate = GateReport(0.5, 0.625, "saturation", (GraphEdit("bridge", tide.id, first.id, 0.0, 0.125),))
     bad = cite(TRAP.nodes[0], TRAPPED, f"Quote {HOSTILE}", section=(f"Section {HOSTILE}",))
     found = (PagePlace(named(TRAPPED), 1),)
+    quoted = AnswerPart("Every six months", Support.QUOTED, (0,))
+    computed = AnswerPart("42 months earlier than the seal", Support.COMPUTED, (1, 2), "48 - 6 = 42")
+    rows = (proof[0], row, cite(table, report, "Part: Seal; Every: 48 months"))
+    unproven = {
+        "answer": "Every 99 years.",
+        "parts": (AnswerPart("Every 99 years.", Support.UNSUPPORTED),),
+        "status": AnswerStatus.UNVERIFIED,
+        "why": "no passage says what the model answers",
+        "usage": read,
+    }
+    bad_parts = tuple(AnswerPart(f"Part {HOSTILE}", support, (0, 1), f"Working {HOSTILE}") for support in Support)
     badly = TraceStep(1, TraceKind.SEARCH, f"Asked {HOSTILE}", f"Found {HOSTILE}", (), (TRAP.nodes[0].id,), found)
     cases = {
-        "answered": {"citations": proof, "paths": paths, "usage": read, "gate": gate, "notes": ("one path could not be read",)},
+        "answered": {
+            "citations": proof,
+            "parts": (quoted,),
+            "paths": paths,
+            "usage": read,
+            "gate": gate,
+            "notes": ("one path could not be read",),
+        },
         "partial": {"citations": proof[:1], "status": AnswerStatus.PARTIAL, "why": "nothing is said of the seal", "usage": read},
         "evidence": by_rules | {"citations": (row, cite(second, paper)), "refusal": Refusal({"best": 0.5}, 0.125, 0.75)},
-        "unproven": {"answer": "Every 99 years.", "status": AnswerStatus.UNVERIFIED, "citations": (row,), "usage": read},
+        "unverified": unproven | {"citations": (row,)},
         "not found": by_rules | {"status": AnswerStatus.NOT_FOUND, "why": "no passage holds what is asked", "gate": None},
         "traced": {"citations": proof, "reader": "plan", "trace": trace, "gate": None, "usage": read},
         "kept": {"citations": proof, "cached": True, "usage": none},
@@ -152,6 +182,7 @@ def answers_by_case(paper: DocumentRecord, graph: DocumentGraph) -> dict[str, An
         "hostile": {
             "question": " ".join(HOSTILE_WORDS),
             "answer": f"Answer {HOSTILE} [1]",
+            "parts": bad_parts,
             "why": f"Why {HOSTILE}",
             "citations": (bad, cite(TRAP.nodes[1], TRAPPED, f"Cell | {HOSTILE}")),
             "paths": (a_path(0.7, *TRAP.nodes, answer=f"Path {HOSTILE}", names={TRAPPED.id: TRAPPED.name}),),
@@ -161,8 +192,19 @@ def answers_by_case(paper: DocumentRecord, graph: DocumentGraph) -> dict[str, An
             "models": {"chat": HOSTILE},
             "scope": {"documents": [HOSTILE], "pages": None},
         },
+        "in parts": {
+            "answer": "Every six months, 42 months earlier than the seal, and the crew likes it.",
+            "parts": (quoted, computed, AnswerPart("the crew likes it", Support.UNSUPPORTED)),
+            "status": AnswerStatus.PARTIAL,
+            "why": "a part of the answer is not proven",
+            "citations": rows,
+            "usage": read,
+        },
+        "computed": {"answer": computed.text, "parts": (computed,), "citations": rows, "usage": read},
+        "unverified, with no evidence": unproven | {"citations": ()},
+        "unverified, and withheld": unproven | {"citations": (cite(GONE.nodes[1], gone),)},
     }
     return {
-        case: an_answer(**{"answer_id": f"{number}" * 64, "asked": f"2026-01-02T03:0{number}:05+00:00", "snapshot": 3} | parts)
+        case: an_answer(**{"answer_id": f"{number:x}" * 64, "asked": f"2026-01-02T03:{number:02}:05+00:00", "snapshot": 3} | parts)
         for number, (case, parts) in enumerate(cases.items(), 1)
     }

@@ -51,11 +51,12 @@ PICTURE_PIXELS = 800
 SKIPPED_SHOWN = 20
 OF_USE = frozenset(
     [
-        *("answer_id", "question", "answer", "answer_by", "status", "why", "reader", "notes", "withheld", "unproven"),
+        *("answer_id", "question", "answer", "answer_by", "status", "why", "reader", "notes", "withheld"),
         *("number", "document", "page", "place", "box", "section", "quote", "probability"),
+        *("text", "support", "working", "numbers"),
     ]
 )
-"""Fields of an answer and of its citations that an agent is told; the others would take most of its tokens."""
+"""Fields of an answer, of its parts and of its citations that an agent is told; the others would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
 """From views of pages: no tool takes ids of nodes."""
 USUAL_CORPUS = "default"
@@ -136,7 +137,10 @@ class Tools(MCPServer):
         documents: Documents = (),
         reader: Annotated[Reader, Field(description=READERS_HELP)] = "flow",
     ) -> CallToolResult:
-        """Answer a question from the documents, with numbered citations. Where no model reads, `status` is evidence: quotes."""
+        """Answer a question from the documents, with numbered citations. Where no model reads, `status` is evidence: quotes.
+
+        `parts` say what supports the answer; where nothing does, `status` is unverified: compare it with the citations.
+        """
         request = AskRequest(questions=(question,), corpus=corpus, documents=documents, reader=reader)
         (answer,) = await self.answering(request)
         return make_answer_part(answer, 0)
@@ -209,9 +213,12 @@ def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
 
 def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
     """Return an answer as `--json` has it, without how it was found; `get_answer` has the rest."""
-    head = {name: value for name, value in answer.items() if name in OF_USE}
-    cited = [{name: value for name, value in one.items() if name in OF_USE} for one in answer["citations"]]
-    return make_part(head, "citations", cited, cursor)
+    head = _of_use(answer) | {"parts": [cut_values(_of_use(part)) for part in answer["parts"]]}
+    return make_part(head, "citations", [_of_use(one) for one in answer["citations"]], cursor)
+
+
+def _of_use(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in OF_USE}
 
 
 def fields_of(view: BaseModel) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """OpenAI's protocol: `/v1/models`, where each corpus is a model, and `/v1/chat/completions`, with citations as annotations.
 
-Nothing unproven is streamed: comments report progress while an answer is found, and then it comes whole.
+Nothing is streamed before its proof was looked for: comments report progress while an answer is found, and then it comes whole.
 """
 
 import asyncio

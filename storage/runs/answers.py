@@ -105,7 +105,7 @@ def quoted_documents(answer: Answer) -> list[NamedDocument]:
     """
     cited = [citation.document for citation in answer.citations if citation.quote or citation.section or answer.answer]
     read = [place.document for path in answer.paths if path.answer for place in path.pages]
-    shown = [place.document for place in answer.evidence_pages] if answer.is_unproven else []
+    shown = [place.document for place in answer.evidence_pages] if answer.is_unproven and answer.answer else []
     found = [place.document for step in answer.trace if step.asked or step.found for place in step.pages]
     return list(dict.fromkeys([*cited, *read, *shown, *found]))
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from storage.records.answers import Answer, AnswerStatus, Citation
+from storage.records.answers import Answer, AnswerPart, AnswerStatus, Citation, Support
 from storage.records.documents import DocumentRecord
 
 if TYPE_CHECKING:
@@ -33,13 +33,24 @@ class CitationView(Citation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartView(AnswerPart):
+    numbers: tuple[int, ...] = Field(description="of the citations that prove it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerView(Answer):
-    """`withheld`: what was found is not shown any more, because a document of it was removed; `unproven`: no quote proves it."""
+    """`withheld`: what was found is not shown any more, because a document of it was removed."""
 
     citations: tuple[CitationView, ...]
+    parts: tuple[PartView, ...]
     withheld: bool
-    unproven: bool
     link: str = Field(description="the answer's page, below the service's address")
+
+    @property
+    def listed_parts(self) -> tuple[PartView, ...]:
+        """The parts, but of an answer that is quoted as a whole, or that nothing proves: it is marked as such already."""
+        is_one_quote = [part.support for part in self.parts] == [Support.QUOTED]
+        return () if is_one_quote or self.is_unproven else self.parts
 
 
 class AnswerRow(BaseModel):
@@ -79,10 +90,12 @@ def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerVi
 def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) -> AnswerView:
     among = f"{corpus}&answer={answer.answer_id}&cited="
     citations = tuple(_view_citation(number, one, records, among) for number, one in enumerate(answer.citations, 1))
-    kept = _values(answer, Answer) | {"citations": citations}
-    return AnswerView(
-        **kept, withheld=_is_withheld(answer), unproven=answer.is_unproven, link=f"/answers/{answer.answer_id}?{corpus}"
+    parts = tuple(
+        PartView(**_values(part, AnswerPart), numbers=tuple(citations[place].number for place in part.citations))
+        for part in answer.parts
     )
+    kept = _values(answer, Answer) | {"citations": citations, "parts": parts}
+    return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?{corpus}")
 
 
 def _view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], among: str) -> CitationView:
@@ -100,10 +113,10 @@ def place_words(record: DocumentRecord | None, page: int, label: str | None = No
 
 
 def _is_withheld(answer: Answer) -> bool:
-    if answer.status is AnswerStatus.EVIDENCE and not answer.is_unproven:
+    if answer.status is AnswerStatus.EVIDENCE:
         return not any(citation.quote for citation in answer.citations)
     return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
 
 
-def _values(record: Answer | Citation, kind: type[Answer | Citation]) -> dict[str, Any]:
+def _values(record: Answer | AnswerPart | Citation, kind: type[Answer | AnswerPart | Citation]) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(kind)}

@@ -37,7 +37,7 @@ PARTS = {
         "evidence_pages",
     ),
     *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes", "cached", "completeness", "refusal", "trace"),
-    *("withheld", "unproven", "link"),
+    *("parts", "withheld", "link"),
 }
 
 

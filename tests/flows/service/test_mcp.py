@@ -178,7 +178,7 @@ def test_an_answer_is_one_json_for_commands_rest_and_prefect_and_for_agents_the_
     def declared(fields):
         return {name: value for name, value in fields.items() if name in OF_USE}
 
-    assert told == declared(rest) | {"citations": list(map(declared, rest["citations"]))}
+    assert told == declared(rest) | {name: list(map(declared, rest[name])) for name in ("citations", "parts")}
 
 
 def test_a_reply_is_bounded_and_its_cursor_goes_on_to_the_end(monkeypatch):
