@@ -24,6 +24,7 @@ from storage.records.evaluations import BenchmarkQuestion, Evaluation
 from storage.text import list_names, minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
+from tasks.settings.base import change_settings
 
 if TYPE_CHECKING:
     from tasks.evaluation.arms import EvaluationRequest
@@ -99,7 +100,10 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,
-        "settings": load_settings(arguments.settings, arguments.preset, hurry=False),
+        "settings": change_settings(
+            load_settings(arguments.settings, arguments.preset, hurry=False),
+            {"ask.reading.by": arguments.by} if arguments.by else {},
+        ),
     }
     try:
         return EvaluationRequest.model_validate(asked)

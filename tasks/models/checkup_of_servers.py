@@ -26,7 +26,7 @@ from tasks.models.endpoints import (
     with_rater,
 )
 from tasks.models.faults import without_key
-from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable
+from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable, running_model
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 START = "start the server as deployments/vllm/README.md says"
@@ -67,15 +67,17 @@ def check_models() -> list[Checkup]:
     Raise EndpointError where none is named.
     """
     chat, embeddings = chat_endpoint(), embedding_endpoint()
-    if not (chat or embeddings or local_model_is_named()):
+    local = local_model_is_named() or running_model() is not None
+    if not (chat or embeddings or local):
         raise EndpointError(
-            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set",
-            remedy="set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)",
+            "no model is served, and rules read: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor "
+            "FLOWREADER_LOCAL_MODEL is set, and no `flowreader model serve` runs",
+            remedy="set the first to a chat server such as http://localhost:11434/v1, and FLOWREADER_CHAT_MODEL to its model",
         )
     checkups = [_chat_checkup("chat", chat)] if chat else []
     if chat and (rater := with_rater(chat).rater):
         checkups.append(_chat_checkup("rater", rater))
-    if local_model_is_named():
+    if local:
         checkups.append(_local_checkup())
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
 
