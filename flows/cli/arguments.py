@@ -61,7 +61,7 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
     run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
     text = "questions side by side; more with a chat model (%(default)s)"
     run.add_argument("--at-once", type=int, default=2, metavar="N", help=text)
-    run.set_defaults(judge=None, by=None, only=[], fitted_on=None, out=None)
+    run.set_defaults(judge=None, by=None, repeats=1, only=[], fitted_on=None, out=None)
     _add_settings(run)
     lines = Parser(add_help=False)
     lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
@@ -74,7 +74,9 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, lines, description=f"Measures {text}.")
         _add_measured(measured, what, readers, "document")
         if what == "answers":
-            text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges in addition to the rules"
+            text = "ask the model each question N times: means, and their deviation over the repeats (default: 1)"
+            measured.add_argument("--repeats", type=int, default=1, metavar="N", help=text)
+            text = "a chat model that judges besides the rules, at FLOWREADER_JUDGE_BASE_URL, else at FLOWREADER_CHAT_BASE_URL"
             measured.add_argument("--judge", metavar="MODEL", help=text)
             measured.add_argument("--by", choices=BY, help=BY_HELP)
         if what == "ablations":

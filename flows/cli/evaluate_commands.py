@@ -75,8 +75,7 @@ def _plan(request: EvaluationRequest) -> EvaluationPlan:
     plan = plan_evaluation(request)
     for corpus, _arms in plan.by_corpus():
         corpus_location(corpus)
-    if request.judge is not None:
-        judge_server(request.judge)
+    judge_server(request)
     for arm in plan.arms:
         chat_server_of(arm.ask, arm.reader)
     return plan
@@ -96,7 +95,7 @@ def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
 
-    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "preset")
+    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "preset")
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,
@@ -109,7 +108,9 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
         return EvaluationRequest.model_validate(asked)
     except ValidationError as error:
         first = error.errors()[0]
-        named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
+        named = {"readers": "--reader", "limit": "--limit", "repeats": "--repeats", "questions_at_once": "--at-once"}.get(
+            str(first["loc"][0]), "evaluate"
+        )
         message = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
         raise RequestError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 
