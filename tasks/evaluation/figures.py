@@ -126,7 +126,7 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
         scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
         if by_model:
             by_benchmarks, apart = score_by_benchmarks(plan.questions, results.asked, results.judged)
-            scored = pl.concat([scored, by_benchmarks])
+            scored, apart = over_repeats(plan, pl.concat([scored, by_benchmarks]), apart)
     else:
         scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
     if what in {"answers", "retrieval"} and not by_model:
@@ -172,10 +172,12 @@ def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Figure]) -> tuple[pl.DataFrame, tuple[Figure, ...]]:
-    """Return means over the repeats: of what each question was worth, and of the figures apart, of their intervals, too.
+    """Return means over the repeats: what each question was worth, and the figures apart with their intervals.
 
-    Among the latter is by how much the accuracies of single repeats deviate, as that of a sample.
+    Among the figures apart is the standard deviation, of a sample, of what is right in a single repeat.
     """
+    if plan.request.repeats == 1:
+        return scored, tuple(apart)
     readers = {arm.name: arm.reader for arm in plan.arms}
     scored = scored.with_columns(repeat="arm", arm=pl.col("arm").replace(readers))
     of_questions = scored.group_by("arm", "question_id", "document", "metric", maintain_order=True).agg(pl.col("value").mean())

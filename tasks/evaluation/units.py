@@ -79,7 +79,8 @@ def write_value(metric: str, value: float) -> str:
 def write_figure(figure: Figure, *, brief: bool = False) -> str:
     """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where it is made of few.
 
-    One document has no interval: "57.0 (-)*", and no deviation has one. In brief a mark stands for the interval of a difference that leaves out zero.
+    One document has no interval: "57.0 (-)*", and no deviation has one. In brief a mark stands for the interval of a difference
+    that leaves out zero.
     """
     value, low, high = (write_value(figure.metric, number) for number in (figure.value, figure.low, figure.high))
     few = FEW_MARK if is_few(figure) else ""

@@ -1,4 +1,4 @@
-"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; and which model a server has."""
+"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; which model a server has."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def with_rater(chat: Endpoint) -> Endpoint:
 
 
 def judge_endpoint() -> Endpoint | None:
-    """Return where the model is that judges answers, another one of the chat server or on another server; None where none is named."""
+    """Return where answers are judged, by another model of the chat server or another server; None where none is named."""
     return _beside(chat_endpoint(), "FLOWREADER_JUDGE")
 
 

@@ -1,4 +1,4 @@
-"""Every tuned number of talking to a chat model, once. None of them changes what a document becomes, but three enter the calls' keys.
+"""Every tuned number of talking to a chat model, once. None changes what a document becomes, but three enter the calls' keys.
 
 Temperature, repeat and the pixels of a picture change what the model replies; limits, deadlines, prices and the budget do not.
 """
