@@ -26,9 +26,9 @@ from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.models.endpoints import Endpoint
-from tasks.models.local import LocalModelError, local_model
+from tasks.models.local import LocalModelError, local_model, local_model_is_named
 from tasks.reading.answer import UnansweredError, gather_answer, record
-from tasks.reading.choice import chat_server_of, open_reader
+from tasks.reading.choice import chat_server_of, open_reader, settle_reading
 from tasks.reading.kept import KeptAnswers
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.base import change_settings
@@ -37,6 +37,7 @@ from tasks.views.answers import AnswerView, view_answer
 from tasks.watching.watching import watch_question
 
 Seat = Callable[[], AbstractAsyncContextManager[None]]
+ASK_RULES = 'ask rules, by "settings": {"reading": {"by": "rules"}}'
 
 
 # By default a question waits for no seat.
@@ -52,17 +53,18 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     another request. `run_id` is that of the Prefect run, for lineage.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownError or AmbiguousError, and answer nothing;
     where a chat model is to read, EndpointError or LocalModelError before all else, and ChatEndedError where the request requires
-    one that fails.
+    one that fails, or leaves the choice to us and the one that there is cannot be asked.
     """
     began = time.monotonic()
-    if request.local:
-        request = request.model_copy(update={"settings": change_settings(request.settings, {"reading.by": "model"})})
-    server = local_model() if request.local else chat_server_of(request.settings, request.reader)
+    chosen = request.settings.reading.by == "auto" and not request.local
+    settings = change_settings(request.settings, {"reading.by": "model"}) if request.local else settle_reading(request.settings)
+    request = request.model_copy(update={"settings": settings})
+    server = local_model() if request.local else chat_server_of(settings, request.reader)
     location, questions = corpus_location(request.corpus), check_questions(request.questions)
     async with open_in_thread(location) as snapshot:
         check_writable(location.runs)
         with ExitStack() as held:
-            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held, began)
+            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held, began, chosen)
             await asking.begin(questions)
             run = lineage_of_run(
                 location,
@@ -77,9 +79,18 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
                 asking.began = time.monotonic()
 
 
+def read_locally(request: AskRequest) -> AskRequest:
+    """Let the local model read the questions of a service whose environment names one, unless rules are asked for."""
+    wanted = local_model_is_named() and request.settings.reading.by != "rules"
+    return request.model_copy(update={"local": True}) if wanted else request
+
+
 @dataclass(slots=True)
 class Asking:
-    """A request at work; what only new answers need is in `context`, opened for the first and `held` until the request ends."""
+    """A request at work; what only new answers need is in `context`, opened for the first and `held` until the request ends.
+
+    `chosen`: nobody asked for the model or for rules, so that neither stands in for the other in silence.
+    """
 
     request: AskRequest
     kept: KeptAnswers
@@ -87,6 +98,7 @@ class Asking:
     seat: Seat
     held: ExitStack
     began: float
+    chosen: bool
     context: AskContext | None = None
 
     async def begin(self, questions: Sequence[str]) -> None:
@@ -117,6 +129,9 @@ class Asking:
         except (ChatEndedError, LocalModelError) as error:
             if required:
                 raise
+            if self.chosen:
+                remedy = f"{error.remedy}, or let rules read: --by rules"
+                raise type(error)(error.what, error.value, remedy, over_http=ASK_RULES) from error
             note = f"rules looked for the evidence, because the model could not be asked: {error}"
             reader = ExtractiveReader(settings.reading, (note,), piece_weights(settings.weights))
         return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)

@@ -15,7 +15,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.ask import ask
+from flows.ask import ask, read_locally
 from flows.prefect_runs.labels import log_failures, name_asking_run, tag_run
 from flows.prefect_runs.pages import keep_answer_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
@@ -25,7 +25,6 @@ from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import FILES, AskRequest, require_no_files
 from tasks.events import RefusalReason
-from tasks.models.local import local_model_is_named
 from tasks.progress import StoppedError
 from tasks.settings.ask import load_settings
 from tasks.settings.base import change_settings
@@ -187,11 +186,6 @@ async def answer_all(request: AskRequest) -> Answers:
         raise
     asked.answers.set_result(shown)
     return shown
-
-
-def read_locally(request: AskRequest) -> AskRequest:
-    """Let the local model read if the service has one."""
-    return request.model_copy(update={"local": True}) if local_model_is_named() else request
 
 
 def with_own_files(request: AskRequest) -> AskRequest:

@@ -31,7 +31,7 @@ from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
 from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked
 from tasks.evaluation.figures import sum_up
-from tasks.evaluation.judging import ModelJudge, judge_batch, open_judge
+from tasks.evaluation.judging import ModelJudge, judge_batch, notes_on_judge, open_judge
 from tasks.evaluation.lines import write_lines
 from tasks.evaluation.pictures import write_pictures
 from tasks.evaluation.plan import (
@@ -111,14 +111,14 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
         require_read(plan, arms[0], snapshot)
         found = Results(notes=notes_of(plan, snapshot, ids))
         for arm in arms:
-            found = found.merge(await ask_all(arm, snapshot, plan, ids))
+            found = found.merge(await ask_all(arm, snapshot, plan, ids, judge))
             if request.what == "answers":
                 judged = await judge_all(found.asked[arm.name], plan, judge)
-                found = found.merge(Results(judged={arm.name: judged}))
+                found = found.merge(Results(judged={arm.name: judged}, notes=notes_on_judge(judge, found.models)))
     return found
 
 
-async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mapping[str, str]) -> Results:
+async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mapping[str, str], judge: ModelJudge | None) -> Results:
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
@@ -128,7 +128,8 @@ async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mappi
         report(arm.name, "ask", len(asked), len(plan.questions))
         for batch in batches([question for question in plan.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, context)}
-        models, of_weights = models_of(context, plan.request), model_of(snapshot.embedder)
+        models = models_of(context, plan.request, judge.model.name if judge else "")
+        of_weights = model_of(snapshot.embedder)
         return Results({arm.name: asked}, {}, snapshot.number, models, embedder=of_weights)
 
 

@@ -22,7 +22,14 @@ settings.register_profile("campaign", deadline=None, max_examples=1000)
 settings.load_profile("change")
 
 pytest_plugins = ("tests.library",)
-MODELS = ("FLOWREADER_CHAT_", "FLOWREADER_EMBED_", "FLOWREADER_SECOND_", "FLOWREADER_RATER_", "FLOWREADER_LOCAL_MODEL")
+MODELS = (
+    "FLOWREADER_CHAT_",
+    "FLOWREADER_EMBED_",
+    "FLOWREADER_SECOND_",
+    "FLOWREADER_RATER_",
+    "FLOWREADER_JUDGE_",
+    "FLOWREADER_LOCAL_MODEL",
+)
 
 
 def pytest_configure(config):

@@ -131,8 +131,8 @@ def of_form(server: ChatServer, form: str) -> list[ChatRequest]:
 
 
 def model_settings(**groups: Any) -> AskSettings:
-    """Return settings by which an impatient model reads; each argument is a group, laid over."""
-    reading = {"by": "model"} | groups.pop("reading", {})
+    """Return settings by which an impatient model reads, whose answers need proof; each argument is a group, laid over."""
+    reading = {"by": "model", "unproven": False} | groups.pop("reading", {})
     return AskSettings.model_validate({"reading": reading, "models": IMPATIENT | groups.pop("models", {}), **groups})
 
 

@@ -15,6 +15,8 @@ MODALITIES = ("text", "table", "figure")
 """Those of `storage.records.documents`, which takes as long to load as answering a question."""
 STAGES = ("analyze", "embed", "evolve")
 """Those of `tasks.ingest.request`, for the same reason."""
+BY = ("auto", "rules", "model")
+BY_HELP = "what reads, for once: rules, which quote; the chat model; or auto: the model where there is one (default: as set)"
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,12 +41,8 @@ def _actions(verbs: Any, name: str, text: str, metavar: str = "ACTION", descript
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--preset",
-        choices=("default", "paper"),
-        default="default",
-        help="paper: every step as in the paper (default: %(default)s)",
-    )
+    text = "paper: every step as in the paper (default: %(default)s)"
+    parser.add_argument("--preset", choices=("default", "paper"), default="default", help=text)
     parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
 
 
@@ -61,27 +59,26 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
-    run.add_argument(
-        "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
-    )
-    run.set_defaults(judge=None, only=[], fitted_on=None, out=None)
+    text = "questions side by side; more with a chat model (%(default)s)"
+    run.add_argument("--at-once", type=int, default=2, metavar="N", help=text)
+    run.set_defaults(judge=None, by=None, repeats=1, only=[], fitted_on=None, out=None)
     _add_settings(run)
     lines = Parser(add_help=False)
     lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
     into = Parser(add_help=False, parents=[run])
     into.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
     data = Parser(add_help=False, parents=[into])
-    data.add_argument(
-        "dataset",
-        metavar="DATASET",
-        help="a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published",
-    )
+    text = "a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published"
+    data.add_argument("dataset", metavar="DATASET", help=text)
     for what, (readers, text) in MEASURED.items():
         measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, lines, description=f"Measures {text}.")
         _add_measured(measured, what, readers, "document")
         if what == "answers":
-            text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges in addition to the rules"
+            text = "ask the model each question N times: means, and their deviation over the repeats (default: 1)"
+            measured.add_argument("--repeats", type=int, default=1, metavar="N", help=text)
+            text = "a chat model that judges besides the rules, at FLOWREADER_JUDGE_BASE_URL, else at FLOWREADER_CHAT_BASE_URL"
             measured.add_argument("--judge", metavar="MODEL", help=text)
+            measured.add_argument("--by", choices=BY, help=BY_HELP)
         if what == "ablations":
             text = "only ablations with this in their name, such as rounds or BM25 (repeatable)"
             measured.add_argument("--only", action="append", metavar="NAME", help=text)
@@ -136,12 +133,8 @@ def _add_measured(parser: Parser, what: str, readers: str, scope: str) -> None:
     parser.set_defaults(what=what)
     text = f"ways of answering ({', '.join(READERS)}), with a comma between (default: %(default)s)"
     parser.add_argument("--reader", default=readers, metavar="NAMES", help=text)
-    parser.add_argument(
-        "--scope",
-        choices=("document", "corpus"),
-        default=scope,
-        help="ask each question of its own documents, or of all at once (default: %(default)s)",
-    )
+    text = "ask each question of its own documents, or of all at once (default: %(default)s)"
+    parser.add_argument("--scope", choices=("document", "corpus"), default=scope, help=text)
 
 
 def _add_kept(actions: Any, json: Parser) -> None:  # noqa: ANN401
@@ -266,8 +259,12 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--fresh", action="store_true", help="ask again, even if an answer to the same question is kept")
     text = "end with an error, a batch too, if the chat model fails, is late or proves no answer; else rules quote evidence"
     ask.add_argument("--require-model", action="store_true", help=text)
+    text = "show no answer of a model that nothing proves; rules quote evidence in its place"
+    ask.add_argument("--require-proof", action="store_true", help=text)
+    reads = ask.add_mutually_exclusive_group()
+    reads.add_argument("--by", choices=BY, help=BY_HELP)
     text = "let a small model on this machine read, whatever the settings say: that of `model serve`, else one for this question"
-    ask.add_argument("--local", action="store_true", help=text)
+    reads.add_argument("--local", action="store_true", help=text)
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.add_argument(
         "--server",

@@ -145,7 +145,8 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "local": arguments.local,
         "preset": arguments.preset,
     }
-    if arguments.settings or arguments.pages_per_answer or arguments.words is not None or arguments.batch is not None:
+    given = (arguments.settings, arguments.pages_per_answer, arguments.words, arguments.batch, arguments.by)
+    if arguments.require_proof or any(value is not None for value in given):
         from tasks.asking.request import require_no_files
 
         settings = load_asked_settings(arguments)
@@ -155,7 +156,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
-    """Return the settings of the preset, the user's file, --pages-per-answer and --words; a batch has no deadline.
+    """Return the settings of the preset, the user's file and the options that turn one; a batch has no deadline.
 
     Raise RequestError where the reader or preset has no probabilities, and would ignore that number of pages, or where the
     number of words is out of bounds.
@@ -174,7 +175,8 @@ def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
     from tasks.settings.base import change_settings
 
     settings = load_settings(arguments.settings, arguments.preset, hurry=arguments.batch is None).ask
-    given = {"pages_per_answer": arguments.pages_per_answer, "reading.words": arguments.words}
+    given = {"pages_per_answer": arguments.pages_per_answer, "reading.words": arguments.words, "reading.by": arguments.by}
+    given["reading.unproven"] = False if arguments.require_proof else None
     return change_settings(settings, {name: value for name, value in given.items() if value is not None})
 
 

@@ -24,6 +24,7 @@ from storage.records.evaluations import BenchmarkQuestion, Evaluation
 from storage.text import list_names, minute
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
+from tasks.settings.base import change_settings
 
 if TYPE_CHECKING:
     from tasks.evaluation.arms import EvaluationRequest
@@ -74,8 +75,7 @@ def _plan(request: EvaluationRequest) -> EvaluationPlan:
     plan = plan_evaluation(request)
     for corpus, _arms in plan.by_corpus():
         corpus_location(corpus)
-    if request.judge is not None:
-        judge_server(request.judge)
+    judge_server(request)
     for arm in plan.arms:
         chat_server_of(arm.ask, arm.reader)
     return plan
@@ -95,17 +95,22 @@ def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
 
-    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "preset")
+    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "preset")
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,
-        "settings": load_settings(arguments.settings, arguments.preset, hurry=False),
+        "settings": change_settings(
+            load_settings(arguments.settings, arguments.preset, hurry=False),
+            {"ask.reading.by": arguments.by} if arguments.by else {},
+        ),
     }
     try:
         return EvaluationRequest.model_validate(asked)
     except ValidationError as error:
         first = error.errors()[0]
-        named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
+        named = {"readers": "--reader", "limit": "--limit", "repeats": "--repeats", "questions_at_once": "--at-once"}.get(
+            str(first["loc"][0]), "evaluate"
+        )
         message = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
         raise RequestError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 

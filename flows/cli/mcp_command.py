@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from flows.ask import ask
+from flows.ask import ask, read_locally
 from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import Output
 from flows.service.ingests import run_ingest_command
@@ -17,7 +17,6 @@ from flows.service.mcp_tools import Tools
 from storage.locations import corpus_location
 from storage.runs.answer_json import answer_json
 from tasks.asking.request import AskRequest
-from tasks.models.local import local_model_is_named
 from tasks.models.process import interrupt_models
 from tasks.progress import request_stop
 
@@ -41,5 +40,5 @@ async def _serve(tools: Tools) -> None:
 
 async def answer_here(request: AskRequest) -> Sequence[Mapping[str, Any]]:
     """Answer in this process; the local model reads where the environment names one, as in the query service."""
-    async with aclosing(ask(request.model_copy(update={"local": local_model_is_named()}))) as answers:
+    async with aclosing(ask(read_locally(request))) as answers:
         return [answer_json(answer) async for answer in answers]

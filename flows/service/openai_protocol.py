@@ -25,7 +25,6 @@ from storage.locations import corpora_folder, corpus_location
 from storage.text import shorten
 from tasks.asking.request import AskRequest
 from tasks.events import StageReached
-from tasks.models.endpoints import chat_endpoint
 from tasks.views.answers import AnswerView
 from tasks.views.errors import ErrorView
 from tasks.views.render import CHAT, draw
@@ -62,7 +61,7 @@ class StreamOptions(BaseModel):
 class ChatRequest(BaseModel):
     """A request; fields that set how a model writes are ignored. `model` names the corpus.
 
-    `flowreader` may hold further fields of an AskRequest. Without it a chat model reads if the service's environment names one.
+    `flowreader` may hold further fields of an AskRequest.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -103,8 +102,7 @@ class ChatRequest(BaseModel):
         return ", ".join([*earlier, *fields[:FIELDS_SHOWN]])
 
     def to_ask_request(self) -> AskRequest:
-        more = self.flowreader or ({"settings": {"reading": {"by": "model"}}} if chat_endpoint() else {})
-        return parse_form(AskRequest, {**more, "questions": [self.question], "corpus": self.model})
+        return parse_form(AskRequest, {**(self.flowreader or {}), "questions": [self.question], "corpus": self.model})
 
 
 @router.get("/models")

@@ -24,7 +24,7 @@ class Stage(Enum):
 
 def stage_bounds(settings: AskSettings, *, first: int, refined: int = 0) -> Mapping[Stage, int]:
     """Return how many calls a question may make in each stage: one more for keywords, one for the answer; none where rules read."""
-    if settings.reading.by == "rules":
+    if settings.reading.by != "model":
         return dict.fromkeys(Stage, 0)
     return {Stage.FIRST: settings.keywords + first, Stage.REFINED: refined, Stage.LAST: 1}
 

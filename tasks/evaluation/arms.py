@@ -47,7 +47,10 @@ class EvaluationRequest(BaseModel):
         None,
         description="a file that gets a line for each question and reader: .jsonl, .csv or .parquet; of a fit the weights",
     )
-    judge: str | None = Field(None, description="the chat model that judges answers besides the rules; none by default")
+    judge: str | None = Field(
+        None, description="the chat model that judges answers besides the rules; by default that of FLOWREADER_JUDGE_MODEL, if any"
+    )
+    repeats: int = Field(1, ge=1, le=100, description="answers: how often a model is asked each question")
     questions_at_once: int = Field(
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
@@ -109,7 +112,22 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
             replace(flow, name=OF_CORPUS, whole_corpus=True),
             replace(top_k, name=f"{BASELINE}, all documents", whole_corpus=True),
         )
-    return reader_arms(request.readers, request.settings, whole=whole)
+    arms = reader_arms(request.readers, request.settings, whole=whole)
+    if request.repeats == 1:
+        return arms
+    if request.what != "answers" or request.settings.ask.reading.by != "model":
+        raise RequestError(
+            f"{request.repeats} repeats measure how a model's answers differ, and no model answers here",
+            str(request.repeats),
+            "leave --repeats out, or evaluate answers by a model",
+        )
+    return tuple(_repeat(arm, number) for arm in arms for number in range(request.repeats))
+
+
+def _repeat(arm: Arm, number: int) -> Arm:
+    """Return an arm for a further time that its questions are asked; the first, 0, is the arm itself."""
+    asks = change_settings(arm.ask, {"models.repeat": number})
+    return replace(arm, name=f"{arm.name}, repeat {number + 1}", ask=asks) if number else arm
 
 
 def reader_arms(readers: Sequence[str], settings: AllSettings, *, whole: bool = False) -> tuple[Arm, ...]:

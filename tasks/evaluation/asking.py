@@ -65,9 +65,9 @@ class EvaluationContext:
         )
 
 
-def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[str, str]:
+def models_of(context: EvaluationContext, request: EvaluationRequest, judge: str) -> dict[str, str]:
     reader = context.reader
-    named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+    named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": judge}
     if request.preset == "default":
         fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
         named |= weights_named(fitted.dataset, fitted.benchmark)
@@ -163,7 +163,9 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         with watch_pieces() as seen:
             answer, unanswered = await context.answer(text, request, asking, place), False
     except UnansweredError as error:
-        answer, unanswered = replace(error.answer, answer="", citations=(), refusal=None), True
+        # what is cited in its place, rules found; an answer that nothing proves is judged like any other
+        unanswered = not error.answer.is_unproven
+        answer = replace(error.answer, answer="" if unanswered else error.answer.answer, citations=(), refusal=None)
     asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
     pages = {(context.ids[name], page) for name, page in question.evidence if name in context.ids}
     return replace(asked, unanswered=unanswered, pieces=piece_rows(question, pages, seen))

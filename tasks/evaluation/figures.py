@@ -25,6 +25,7 @@ from tasks.evaluation.scoring import (
     CUTS,
     OWN,
     PERFECT,
+    PROVEN,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     RETURNED,
@@ -32,6 +33,7 @@ from tasks.evaluation.scoring import (
     SHOWN,
     SHOWN_FIRST,
     WORDS_SHOWN,
+    deviation_of,
     difference_of,
     gain_over,
     score_answers,
@@ -106,7 +108,7 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "fit": GAINS_OF_SIZES,
     "transfer": GAINS_OF_SIZES,
-    "answers": (CORRECT, CITED, SHOWN, SHOWN_FIRST, WORDS_SHOWN, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    "answers": (CORRECT, PROVEN, CITED, SHOWN, SHOWN_FIRST, WORDS_SHOWN, REFUSED_RIGHTLY, REFUSED_WRONGLY),
     "ablations": (PERFECT, difference_of(PERFECT)),
     "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
 }
@@ -124,7 +126,7 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
         scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
         if by_model:
             by_benchmarks, apart = score_by_benchmarks(plan.questions, results.asked, results.judged)
-            scored = pl.concat([scored, by_benchmarks])
+            scored, apart = over_repeats(plan, pl.concat([scored, by_benchmarks]), apart)
     else:
         scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
     if what in {"answers", "retrieval"} and not by_model:
@@ -167,6 +169,31 @@ def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
     places = scored.select("arm", "question_id").unique(maintain_order=True).with_row_index("place")
     both = pl.concat([scored, compared.drop("whole")]).join(places, on=["arm", "question_id"], maintain_order="left")
     return both.sort("place", maintain_order=True).drop("place")
+
+
+def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Figure]) -> tuple[pl.DataFrame, tuple[Figure, ...]]:
+    """Return means over the repeats: what each question was worth, and the figures apart with their intervals.
+
+    Among the figures apart is the standard deviation, of a sample, of what is right in a single repeat.
+    """
+    if plan.request.repeats == 1:
+        return scored, tuple(apart)
+    readers = {arm.name: arm.reader for arm in plan.arms}
+    scored = scored.with_columns(repeat="arm", arm=pl.col("arm").replace(readers))
+    of_questions = scored.group_by("arm", "question_id", "document", "metric", maintain_order=True).agg(pl.col("value").mean())
+    single = scored.filter(pl.col("metric").is_in([CORRECT, PROVEN])).group_by("arm", "metric", "repeat", maintain_order=True)
+    means = single.agg(pl.col("value").mean(), questions=pl.len(), documents=pl.col("document").n_unique())
+    of_arms = means.group_by("arm", "metric", maintain_order=True)
+    spread = of_arms.agg(pl.col("value").std(), pl.col("questions", "documents").first())
+    deviations = [
+        Figure(arm, ALL, deviation_of(metric), value, value, value, *counts) for arm, metric, value, *counts in spread.rows()
+    ]
+    figures = pl.DataFrame(apart, schema=FIGURES, orient="row").with_columns(pl.col("arm").replace(readers))
+    alike = figures.group_by("arm", "group", "metric", maintain_order=True)
+    apart = [
+        Figure(*row) for row in alike.agg(pl.col("value", "low", "high").mean(), pl.col("questions", "documents").first()).rows()
+    ]
+    return of_questions, (*deviations, *apart)
 
 
 def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:

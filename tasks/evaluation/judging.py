@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -19,9 +19,9 @@ from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
-from tasks.models.chat.errors import ChatError
+from tasks.models.chat.errors import ChatEndedError, ChatError
 from tasks.models.chat.forms import Form, characters, largest_reply
-from tasks.models.endpoints import Endpoint, require_chat_endpoint
+from tasks.models.endpoints import Endpoint, judge_endpoint, of_judge, require_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.step import MODEL, StepKey, Workplace, step
 
@@ -68,10 +68,18 @@ class ModelJudge:
         )
 
 
-def judge_server(model: str) -> Endpoint:
-    """Return where the model that judges is served; raise EndpointError where no server is named."""
+def judge_server(request: EvaluationRequest) -> Endpoint | None:
+    """Return where the model that judges is served, None where rules alone judge; raise EndpointError where no server is named.
+
+    It is the judge of the environment, else the model that is named of the chat server.
+    """
+    if request.what != "answers":
+        return None
+    server, model = judge_endpoint(), request.judge
+    if model is None:
+        return server
     wanted = f"the model {model!r} is to judge"
-    return replace(require_chat_endpoint(wanted, otherwise="have rules judge", value=model), model=model)
+    return replace(server or require_chat_endpoint(wanted, otherwise="have rules judge", value=model), model=model)
 
 
 @contextmanager
@@ -80,7 +88,8 @@ def open_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Ite
 
     Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
     """
-    if request.judge is None or request.what != "answers":
+    server = judge_server(request)
+    if server is None:
         yield None
         return
     # the client of chat servers takes long to load, and rules need none of it
@@ -94,8 +103,20 @@ def open_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Ite
         write(call)
 
     cold = request.settings.ask.models.model_copy(update={"temperature": 0.0})
-    with open_chat(judge_server(request.judge), cold, cache=CallCache(calls_folder()), listener=note) as model:
+    try:
+        opened = open_chat(server, cold, cache=CallCache(calls_folder()), listener=note)
+    except ChatEndedError as error:
+        raise (ChatEndedError(of_judge(str(error))) if judge_endpoint() else error) from error
+    with opened as model:
         yield ModelJudge(model, questions_owner(corpus), ended)
+
+
+def notes_on_judge(judge: ModelJudge | None, models: Mapping[str, str]) -> tuple[str, ...]:
+    """Say where a model judged its own answers."""
+    itself = judge is not None and models.get("chat", "").partition(",")[0] == judge.model.name
+    return (
+        ("the model judged its own answers; FLOWREADER_JUDGE_BASE_URL and FLOWREADER_JUDGE_MODEL name another",) if itself else ()
+    )
 
 
 def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> StepKey:

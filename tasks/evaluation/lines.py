@@ -15,7 +15,7 @@ from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.text import storable
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.plan import EvaluationPlan, Results
-from tasks.evaluation.scoring import Judged
+from tasks.evaluation.scoring import Judged, is_right_with_proof
 
 RANKINGS = ("ranked_pages", "evidence_pages_returned", "gold_pages")
 PAGES = pl.List(pl.Struct({"document": pl.String, "page": pl.Int64}))
@@ -56,6 +56,8 @@ def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: 
     asked = results.asked[arm][question.id]
     head = {"id": question.id, "reader": arm, "question": question.text}
     if plan.request.what == "answers":
+        own = next(one for one in plan.arms if one.name == arm)
+        head |= {"reader": own.reader, "repeat": own.ask.models.repeat + 1}
         return head | _answer_columns(question, asked, results.judged[arm][question.id])
     return head | {
         "ranked_pages": asked.ranked,
@@ -67,12 +69,14 @@ def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: 
 
 
 def _answer_columns(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Line:
+    unread = judged.kind is MatchKind.UNREAD and not asked.unanswered
     return {
         "answer": asked.answer,
         "status": asked.status,
         "gold": question.answers,
         "answerable": question.answerable,
-        "correct": None if judged.kind is MatchKind.UNREAD and not asked.unanswered else judged.correct,
+        "correct": None if unread else judged.correct,
+        "right_with_proof": None if unread else is_right_with_proof(asked, judged),
         "judged_by": judged.by,
         "kind": judged.kind.value,
         "reason": judged.reason,

@@ -22,6 +22,8 @@ from tasks.evaluation.probing import make_probes, names_of
 from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
+from tasks.reading.choice import settle_reading
+from tasks.settings.base import change_settings
 
 HASH_DIGITS, SHOWN_DIGITS = 8, 12
 FITTED_ON = "fitted on"
@@ -94,7 +96,7 @@ class Results:
 
 def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
-    benchmark = _benchmark(request)
+    benchmark, request = _benchmark(request), _with_reading_settled(request)
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
     if not measurable:
@@ -120,6 +122,14 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     if request.what in {"fit", "transfer"}:
         _require_fittable(fitted_on or plan)
     return plan
+
+
+def _with_reading_settled(request: EvaluationRequest) -> EvaluationRequest:
+    """Return the request with `auto` settled: answers are read as `ask` has them read; what is measured of pages asks no model."""
+    ask = request.settings.ask
+    if ask.reading.by == "auto":
+        ask = settle_reading(ask) if request.what == "answers" else change_settings(ask, {"reading.by": "rules"})
+    return request.model_copy(update={"settings": request.settings.model_copy(update={"ask": ask})})
 
 
 def _require_fittable(plan: EvaluationPlan) -> None:

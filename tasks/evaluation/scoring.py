@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from storage.records.answers import AnswerStatus
 from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, Figure, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.benchmark_scores import Rules, anls, benchmark_score, f1_score
@@ -42,6 +43,7 @@ AT_FLOW = "whole at flow's number"
 OWN_IRRELEVANT = f"{IRRELEVANT} of {OWN}, {SAME_EACH}"
 
 CORRECT = "accuracy"
+PROVEN = "right with proof"
 BY_THE_RULES = "accuracy by rules"
 STRICT = "accuracy by rules, word for word, number or list"
 ANSWERED, PRECISION = "answered where there is an answer", "right where an answer is given"
@@ -98,11 +100,15 @@ def difference_of(metric: str) -> str:
     return f"{metric}, difference"
 
 
+def deviation_of(metric: str) -> str:
+    return f"{metric}, deviation over the repeats"
+
+
 BY_WEIGHTS = frozenset(
     (
         *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
         *(name(ranking, cut) for name in (gain_over, perfect_by) for ranking in (OWN, BASELINE) for cut in CUTS),
-        *(CORRECT, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+        *(CORRECT, PROVEN, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
         *(SHOWN, SHOWN_FIRST, WORDS_SHOWN, ANLS, f1_by(Rules.MMLONGBENCH), *map(accuracy_by, Rules)),
     )
 )
@@ -200,12 +206,19 @@ def score_answers(
     )
 
 
+def is_right_with_proof(asked: Asked, judged: Judged) -> bool:
+    """Say whether an answer is right and proven, all of it or a part; a right refusal needs no proof."""
+    proven = asked.status in {AnswerStatus.ANSWERED, AnswerStatus.PARTIAL}
+    return judged.correct and (proven or judged.kind is MatchKind.ABSTAINED)
+
+
 def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, *, by_model: bool) -> Mapping[str, float]:
     refused = judged.kind is MatchKind.ABSTAINED
     rightly_refused = refused and not question.answerable
     to_the_word = rightly_refused or judged.kind in TO_THE_WORD
     right = {
         CORRECT: float(judged.correct),
+        PROVEN: float(is_right_with_proof(asked, judged)),
         BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
         STRICT: float(to_the_word),
     }

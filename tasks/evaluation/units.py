@@ -7,7 +7,7 @@ import polars as pl
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.figures import FEWEST_DOCUMENTS, more_than_luck
 from tasks.evaluation.plan import FITTED_ON
-from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, WORDS_SHOWN, difference_of
+from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, WORDS_SHOWN, deviation_of, difference_of
 from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS, FEW_DOCUMENTS = 10, 5
@@ -79,11 +79,14 @@ def write_value(metric: str, value: float) -> str:
 def write_figure(figure: Figure, *, brief: bool = False) -> str:
     """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where it is made of few.
 
-    One document has no interval: "57.0 (-)*". In brief a mark stands for the interval of a difference that leaves out zero.
+    One document has no interval: "57.0 (-)*", and no deviation has one. In brief a mark stands for the interval of a difference
+    that leaves out zero.
     """
     value, low, high = (write_value(figure.metric, number) for number in (figure.value, figure.low, figure.high))
     few = FEW_MARK if is_few(figure) else ""
     difference = is_difference(figure.metric)
+    if figure.metric.endswith(deviation_of("")):
+        return f"{value}{few}"
     if brief:
         sure = difference and more_than_luck(low=figure.low, high=figure.high, documents=figure.documents)
         return f"{value}{BEYOND_LUCK if sure else ''}{few}"

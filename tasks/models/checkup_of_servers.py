@@ -21,12 +21,14 @@ from tasks.models.endpoints import (
     chat_endpoint,
     choose_model,
     embedding_endpoint,
+    judge_endpoint,
+    of_judge,
     of_rater,
     same_model,
     with_rater,
 )
 from tasks.models.faults import without_key
-from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable
+from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable, running_model
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 START = "start the server as deployments/vllm/README.md says"
@@ -50,7 +52,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """All that was looked at of one server, which is `chat`, `rater`, `local model` or `embeddings`."""
+    """All that was looked at of one server, which is `chat`, `rater`, `judge`, `local model` or `embeddings`."""
 
     server: str
     address: str
@@ -66,16 +68,20 @@ def check_models() -> list[Checkup]:
 
     Raise EndpointError where none is named.
     """
-    chat, embeddings = chat_endpoint(), embedding_endpoint()
-    if not (chat or embeddings or local_model_is_named()):
+    chat, judge, embeddings = chat_endpoint(), judge_endpoint(), embedding_endpoint()
+    local = local_model_is_named() or running_model() is not None
+    if not (chat or judge or embeddings or local):
         raise EndpointError(
-            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor FLOWREADER_LOCAL_MODEL is set",
-            remedy="set the first to a chat server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)",
+            "no model is served, and rules read: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor "
+            "FLOWREADER_LOCAL_MODEL is set, and no `flowreader model serve` runs",
+            remedy="set the first to a chat server such as http://localhost:11434/v1, and FLOWREADER_CHAT_MODEL to its model",
         )
     checkups = [_chat_checkup("chat", chat)] if chat else []
     if chat and (rater := with_rater(chat).rater):
         checkups.append(_chat_checkup("rater", rater))
-    if local_model_is_named():
+    if judge:
+        checkups.append(_chat_checkup("judge", judge))
+    if local:
         checkups.append(_local_checkup())
     return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
 
@@ -96,7 +102,7 @@ def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> 
     """Return the checkup without the API key, whatever the server repeated, and with the variables of this server."""
 
     def clean_text(text: str) -> str:
-        return without_key(of_rater(text) if server == "rater" else text, endpoint)
+        return without_key({"rater": of_rater, "judge": of_judge}.get(server, str)(text), endpoint)
 
     told = (ServerCheck(each.check, clean_text(each.found), clean_text(each.remedy)) for each in checks)
     return Checkup(server, endpoint.base_url, tuple(told))

@@ -1,4 +1,4 @@
-"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*; and which model a server has."""
+"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; which model a server has."""
 
 import json
 import os
@@ -69,13 +69,27 @@ def chat_endpoint() -> Endpoint | None:
 
 def with_rater(chat: Endpoint) -> Endpoint:
     """Return the chat server with what rates pages, where the environment names that: another model of it, or another server."""
-    model, elsewhere = (os.environ.get(f"FLOWREADER_RATER_{name}", "").strip() for name in ("MODEL", "BASE_URL"))
-    return replace(chat, rater=replace(chat, model=model) if model and not elsewhere else _endpoint("FLOWREADER_RATER"))
+    return replace(chat, rater=_beside(chat, "FLOWREADER_RATER"))
+
+
+def judge_endpoint() -> Endpoint | None:
+    """Return where answers are judged, by another model of the chat server or another server; None where none is named."""
+    return _beside(chat_endpoint(), "FLOWREADER_JUDGE")
+
+
+def _beside(chat: Endpoint | None, variables: str) -> Endpoint | None:
+    model, elsewhere = (os.environ.get(f"{variables}_{name}", "").strip() for name in ("MODEL", "BASE_URL"))
+    return replace(chat, model=model) if chat and model and not elsewhere else _endpoint(variables)
 
 
 def of_rater(words: str) -> str:
     """Turn a message about the chat server into one about the server that rates pages, with its own variables."""
     return words.replace("FLOWREADER_CHAT_", "FLOWREADER_RATER_")
+
+
+def of_judge(words: str) -> str:
+    """Turn a message about the chat server into one about the server that judges."""
+    return words.replace("FLOWREADER_CHAT_", "FLOWREADER_JUDGE_")
 
 
 def require_chat_endpoint(wanted: str, *, otherwise: str, value: str = "") -> Endpoint:

@@ -12,8 +12,8 @@ from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
 from tasks.asking.weights import piece_weights
 from tasks.models.chat.errors import ChatEndedError
-from tasks.models.endpoints import Endpoint, of_rater, require_chat_endpoint, with_rater
-from tasks.models.local import reachable
+from tasks.models.endpoints import Endpoint, chat_endpoint, of_rater, require_chat_endpoint, with_rater
+from tasks.models.local import reachable, running_model
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
 from tasks.settings.base import change_settings
@@ -22,14 +22,24 @@ RATER_SHARE = 0.25
 """Of the time that is left, for opening a model that only rates; without one the chat model does it."""
 
 
+def settle_reading(settings: AskSettings) -> AskSettings:
+    """Return the settings with `auto` settled: a model that the environment names, or that runs here, reads, else rules."""
+    if settings.reading.by != "auto":
+        return settings
+    return change_settings(settings, {"reading.by": "model" if chat_endpoint() or running_model() else "rules"})
+
+
 def chat_server_of(settings: AskSettings, reader: str) -> Endpoint | None:
-    """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named.
+    """Return where the model that reads is, None where rules read; raise EndpointError where there is none.
 
     Of the readers `walk` alone has pages rated, so that no other one waits for a rater.
     """
-    if settings.reading.by == "rules":
+    if settings.reading.by != "model":
         return None
-    server = require_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read")
+    if not chat_endpoint() and (local := running_model()):
+        return local
+    otherwise = "let a local model read (--local), or rules (--by rules)"
+    server = require_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise=otherwise)
     return with_rater(server) if reader == "walk" else server
 
 

@@ -172,11 +172,13 @@ class ModelReadingSettings(Settings):
 class ReadingOutSettings(Settings):
     """What reads the paths; what is quoted without a model, and when nothing supports the question."""
 
-    by: Literal["rules", "model"] = Field(
-        "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
+    by: Literal["auto", "rules", "model"] = Field(
+        "auto",
+        description="model: the chat model at FLOWREADER_CHAT_BASE_URL, or a local one that runs, reads, judges and answers; "
+        "rules: quotes, no calls; auto: the model where there is one, else rules",
     )
     unproven: bool = Field(
-        False, description="true: what a model answers without a quote that proves it is shown, marked as such, above the evidence"
+        True, description="what a model answers and nothing proves is shown, marked, above the evidence; false: evidence alone"
     )
     whole_support: float = 0.5  # share of the question, by its words' rarity, from which on a quote answers all of it
     words: int = Field(150, ge=WORDS_SHOWN[0], le=WORDS_SHOWN[1], description="words that are quoted without a model, all together")

@@ -1,6 +1,6 @@
-"""Every tuned number of talking to a chat model, once. None of them changes what a document becomes, but two enter the calls' keys.
+"""Every tuned number of talking to a chat model, once. None changes what a document becomes, but three enter the calls' keys.
 
-Temperature and the pixels of a picture change what the model replies; limits, deadlines, prices and the budget do not.
+Temperature, repeat and the pixels of a picture change what the model replies; limits, deadlines, prices and the budget do not.
 """
 
 from pydantic import Field
@@ -98,6 +98,7 @@ class ModelSettings(Settings):
     """All settings of the models that are served."""
 
     temperature: float = Field(0.0, ge=0, le=2, description="0: the likeliest words, because answers must repeat")
+    repeat: int = 0  # of an evaluation that asks several times: each has replies of its own, and none of another's is given again
     deadlines: ChatDeadlines = ChatDeadlines()
     limits: ChatLimits = ChatLimits()
     retries: ChatRetries = ChatRetries()

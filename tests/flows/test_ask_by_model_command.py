@@ -9,11 +9,15 @@ import time
 import pytest
 
 from storage.locations import corpus_location
+from tasks.models.endpoints import Endpoint
+from tasks.models.local import running_model
+from tasks.reading.choice import chat_server_of, settle_reading
+from tasks.settings.ask import AskSettings
 from tests.asking_worlds import COAST, answers_kept
 from tests.chat_server import Misbehaviour, chat_server
-from tests.local_models import write_gguf
+from tests.local_models import announced, write_gguf
 from tests.program import flowreader
-from tests.scripted_answers import Reader
+from tests.scripted_answers import Reader, path_answer, whole_answer
 from tests.waiting import wait_until
 
 
@@ -28,7 +32,7 @@ def test_where_no_server_is_there_rules_read_and_the_answer_is_not_kept(own_home
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
     command = ("ask", COAST, "--corpus", "small", "--settings", settings_file, "--json")
-    by_rules = json.loads(flowreader(*command[:4], "--json", home=own_home, check=0).stdout)
+    by_rules = json.loads(flowreader(*command[:4], "--by", "rules", "--json", home=own_home, check=0).stdout)
     answers = [json.loads(flowreader(*command, home=own_home, check=0).stdout) for _ in range(2)]
     for answer in answers:
         quotes, by_rule = ([one["quote"] for one in each["citations"]] for each in (answer, by_rules))
@@ -48,6 +52,51 @@ def test_a_server_that_is_not_there_is_one_clear_error_where_the_model_is_requir
     told = json.loads(done.stdout or done.stderr)["error"]
     assert "no chat server" in told["what"] and "FLOWREADER_CHAT_BASE_URL" in told["remedy"]
     assert len(list(corpus_location("small").runs.glob("ask-*"))) == runs
+
+
+def test_a_server_that_the_environment_names_reads_until_rules_are_asked_for(own_home, monkeypatch):
+    command = ("ask", COAST, "--corpus", "small")
+    with chat_server(Reader({"1,150": "1,150 MW"})) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        said = flowreader(*command, home=own_home, check=0).stdout
+        asked = server.calls
+        by_rules = json.loads(flowreader(*command, "--by", "rules", "--json", home=own_home, check=0).stdout)
+        assert server.calls == asked > 0
+        again = json.loads(flowreader(*command, "--by", "model", "--json", home=own_home, check=0).stdout)
+    assert said.startswith("1,150 MW") and "model calls" in said and ", read by scripted, " in said
+    assert (by_rules["answer"], by_rules["cached"], by_rules["status"]) == ("", False, "evidence")
+    assert (again["answer"], again["cached"], again["settings"]["reading"]["by"]) == ("1,150 MW", True, "model")
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/v1", "localhost"])
+def test_rules_do_not_stand_in_unasked_for_a_server_that_is_not_there(own_home, address, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", address)
+    done = flowreader("ask", COAST, "--corpus", "small", "--json", home=own_home, check=2)
+    told = json.loads(done.stdout or done.stderr)["error"]
+    assert address in told["what"] and (address == "localhost" or told["remedy"].endswith("or let rules read: --by rules"))
+    flowreader("ask", COAST, "--corpus", "small", "--by", "rules", home=own_home, check=0)
+
+
+def test_what_nothing_proves_is_shown_unless_proof_is_required(own_home, monkeypatch):
+    command = ("ask", COAST, "--corpus", "small", "--json", "--fresh")
+    wild = {"PathAnswer": path_answer("7 MW", [{"passage": "n9", "quote": "7"}]), "WholeAnswer": whole_answer("", kind="none")}
+    with chat_server(Reader({}, instead=wild)) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        shown, proven = (
+            json.loads(flowreader(*command, *more, home=own_home, check=0).stdout) for more in ((), ("--require-proof",))
+        )
+    assert (shown["answer"], shown["status"], shown["unproven"]) == ("7 MW", "unverified", True)
+    assert (proven["answer"], proven["status"]) == ("", "evidence")
+
+
+def test_a_model_of_this_machine_that_runs_reads_too(home, tmp_path, monkeypatch):
+    auto, gguf = AskSettings(), write_gguf(tmp_path / "small.gguf")
+    assert settle_reading(auto).reading.by == "rules" and chat_server_of(settle_reading(auto), "flow") is None
+    with announced("http://127.0.0.1:9/v1", gguf, home):
+        read = settle_reading(auto)
+        assert chat_server_of(read, "walk") == running_model() and read.reading.by == "model"
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:10/v1")
+        assert chat_server_of(read, "flow") == Endpoint("http://127.0.0.1:10/v1"), "what is named goes before what runs"
 
 
 @pytest.mark.torture

@@ -21,7 +21,9 @@ from storage.errors import ExpectedError
 from storage.locations import corpora_folder, corpus_location
 from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
-from tasks.models.endpoints import EndpointError, chat_endpoint
+from tasks.models.endpoints import EndpointError
+from tasks.reading.choice import settle_reading
+from tasks.settings.ask import AskSettings
 from tasks.settings.readers import READERS
 from tasks.views.answers import view_answers
 from tasks.views.corpora import view_corpora
@@ -90,7 +92,7 @@ def page(
     except (ExpectedError, OSError) as damage:
         error = error or refusal_of(damage).error
     try:
-        model, trouble = chat_endpoint() is not None, ""
+        model, trouble = settle_reading(AskSettings()).reading.by == "model", ""
     except EndpointError as wrong:
         model, trouble = False, str(wrong)
     reply = html(

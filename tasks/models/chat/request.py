@@ -110,6 +110,7 @@ def call_key(call: ChatCall[Any], *, model: str, settings: ModelSettings) -> str
         MEND_REPLY,
         call.max_output_tokens,
         repr(_temperature(call, settings)),
+        *([settings.repeat] if settings.repeat else []),
     )
 
 

@@ -146,7 +146,7 @@ def test_it_ends_after_so_much_work(monkeypatch):
 
 def test_it_ends_where_its_room_is_needed(monkeypatch):
     with model_reads(monkeypatch, weighed, seconds=60) as request, served(room=1) as (address, service):
-        by_rules = {"questions": ["How heavy is an MT-3?"], "corpus": "small"}
+        by_rules = {"questions": ["How heavy is an MT-3?"], "corpus": "small", "settings": {"reading": {"by": "rules"}}}
         with closing(sent(address, *by_stream(request))):
             (question,) = wait_until(lambda: list(service.waiting.values()))
             wait_until(lambda: question.waiting)

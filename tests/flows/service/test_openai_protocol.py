@@ -91,7 +91,8 @@ def test_while_nothing_happens_a_stream_says_that_it_is_there(official, service,
 
 def test_the_model_of_the_service_answers_unless_the_caller_wants_it_otherwise(official, monkeypatch):
     with model_reads(monkeypatch, weighed):
-        by_rules = official.chat.completions.create(model="small", messages=ASKED, extra_body={"flowreader": {"fresh": True}})
+        how = {"flowreader": {"settings": {"reading": {"by": "rules"}}}}
+        by_rules = official.chat.completions.create(model="small", messages=ASKED, extra_body=how)
         reply = official.chat.completions.create(model="small", messages=ASKED)
     assert by_rules.usage.total_tokens == 0 < reply.usage.completion_tokens < reply.usage.total_tokens
     assert reply.choices[0].message.content.startswith("It weighs 163 kg without its base.\n\n[1] product_page.html: ")

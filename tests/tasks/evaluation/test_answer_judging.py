@@ -14,7 +14,7 @@ from storage.runs.log import EntryKind, RunLog
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, open_judge
+from tasks.evaluation.judging import judge_answers, judge_batch, judge_server, judging_key, notes_on_judge, open_judge
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
@@ -160,12 +160,41 @@ def test_question_and_answers_are_fenced_long_ones_cut_and_the_model_asked_coldl
 
 
 def test_the_judge_is_served_where_the_reader_is_under_a_name_of_its_own(monkeypatch):
+    request = EvaluationRequest(what="answers", judge="qwen")
     with pytest.raises(EndpointError, match="'qwen' is to judge, but FLOWREADER_CHAT_BASE_URL is not set; set it to"):
-        judge_server("qwen")
+        judge_server(request)
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://localhost:8000/v1")
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "reader")
     monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "key")
-    assert judge_server("qwen") == Endpoint("http://localhost:8000/v1", model="qwen", api_key="key")
+    assert judge_server(request) == Endpoint("http://localhost:8000/v1", model="qwen", api_key="key")
+
+
+def test_a_judge_of_its_own_needs_no_argument_and_never_gets_the_key_of_the_reader(monkeypatch):
+    by_default = EvaluationRequest(what="answers")
+    for name, value in {"BASE_URL": "http://chat/v1", "MODEL": "reader", "API_KEY": "key"}.items():
+        monkeypatch.setenv(f"FLOWREADER_CHAT_{name}", value)
+    assert judge_server(by_default) is None
+    monkeypatch.setenv("FLOWREADER_JUDGE_MODEL", "large")
+    assert judge_server(by_default) == Endpoint("http://chat/v1", "large", "key")
+    monkeypatch.setenv("FLOWREADER_JUDGE_BASE_URL", "http://judge/v1")
+    assert judge_server(by_default) == Endpoint("http://judge/v1", "large")
+    assert judge_server(EvaluationRequest(what="answers", judge="strict")) == Endpoint("http://judge/v1", "strict")
+    assert judge_server(EvaluationRequest(what="retrieval", judge="strict")) is None
+
+
+def test_a_judge_that_is_not_there_is_named_by_its_own_variables_and_one_that_judges_itself_is_told(home, location, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_JUDGE_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ChatEndedError, match="FLOWREADER_JUDGE_BASE_URL"), judging_a_batch(location, what="answers"):
+        pass
+    with judging() as (judge, _):
+        assert "judged its own answers" in notes_on_judge(judge, {"chat": "scripted, pages rated by other"})[0]
+        assert notes_on_judge(judge, {"chat": "other"}) == notes_on_judge(None, {"chat": "scripted"}) == ()
+
+
+def test_what_nothing_proves_is_judged_like_any_answer(home):
+    with judging() as (judge, server):
+        judged = judge_answers([answered(CAR, "the automobile", status="unverified")], judge)
+    assert server.calls == 1 and judged[0].correct
 
 
 BY_MODEL = {"what": "answers", "judge": "strict"}

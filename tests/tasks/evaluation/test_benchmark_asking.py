@@ -169,8 +169,9 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
 
 
 @contextmanager
-def asking_a_model(corpus, kept, reply, misbehave, **reading):
-    arm = reader_arms(["flow"], AllSettings(ask=model_settings(reading={"model": reading})))[0]
+def asking_a_model(corpus, kept, reply, misbehave, *, unproven=False, **reading):
+    settings = model_settings(reading={"model": reading, "unproven": unproven})
+    arm = reader_arms(["flow"], AllSettings(ask=settings))[0]
     with (
         chat_server(reply, misbehave=misbehave) as server,
         asking_context(corpus, kept, arm=arm) as context,
@@ -199,6 +200,35 @@ def test_a_question_to_which_a_small_model_has_no_answer_that_counts_is_answered
     tide, cable = found["tide"], found["cable"]
     assert (tide.unanswered, tide.answer, tide.cited, tide.doubts) == (True, "", (), ()) and tide.ranked[0] == ("tides.pdf", 1)
     assert (cable.unanswered, cable.answer, cable.status) == (False, "31 kilometres", AnswerStatus.ANSWERED.value)
+
+
+def test_an_answer_that_nothing_proves_is_kept_as_the_models_and_what_rules_cite_is_not_its_own(corpus, kept):
+    said = Reader({}, instead={"ShortAnswer": '"nine"'})
+    with asking_a_model(corpus, kept, said, None, forms="small", unproven=True) as context:
+        tide = asked_all([TIDE], context)["tide"]
+    assert (tide.unanswered, tide.answer, tide.status, tide.cited) == (False, "nine", "unverified", ())
+
+
+def test_each_repeat_asks_the_model_again_and_goes_on_where_it_was_stopped(corpus, kept):
+    request = EvaluationRequest(what="answers", readers=("flow",), repeats=2, settings=AllSettings(ask=model_settings()))
+    arms = arms_of(request)
+    assert [arm.name for arm in arms] == ["flow", "flow, repeat 2"]
+    with chat_server(Reader({"twice a day": "twice a day"})) as server:
+
+        def asked_by(arm):
+            with (
+                asking_context(corpus, kept, arm=arm) as context,
+                open_reader(Endpoint(server.base_url), arm.ask, context.snapshot) as reader,
+            ):
+                return asked_all([TIDE], replace(context, reader=reader))["tide"]
+
+        first = asked_by(arms[0])
+        once = server.calls
+        second = asked_by(arms[1])
+        assert server.calls == 2 * once > 0 == second.cached and first.answer == second.answer
+        assert [asked_by(arm) for arm in arms] == [first, second] and server.calls == 2 * once
+    with pytest.raises(RequestError, match="2 repeats measure how a model's answers differ"):
+        arms_of(EvaluationRequest(what="answers", repeats=2))
 
 
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):

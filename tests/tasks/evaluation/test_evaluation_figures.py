@@ -176,6 +176,35 @@ def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals():
     assert {"recall@1", SHOWN, f1_by(Rules.MMLONGBENCH)}.isdisjoint(counted)
 
 
+def test_of_repeats_the_mean_is_told_with_its_deviation_and_compared_like_a_single_one():
+    one = BenchmarkQuestion("one", "How deep?", ("a.pdf",), answers=("20",), answer_format="Int", evidence=(("a.pdf", 1),))
+    two = BenchmarkQuestion("two", "How wide?", ("b.pdf",), answers=("9",), answer_format="Int", evidence=(("b.pdf", 1),))
+    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
+
+    def evaluated(*rights, status="answered"):
+        plan = plan_by_hand(one, two, what="answers", readers=("flow",), settings=read, repeats=len(rights))
+        kinds = {True: MatchKind.EXACT, False: MatchKind.WRONG}
+        judged = {
+            arm.name: {q.id: Judged(q.id, right, BY_RULES, kinds[right]) for q, right in zip((one, two), each, strict=True)}
+            for arm, each in zip(plan.arms, rights, strict=True)
+        }
+        asked = {arm.name: {q.id: answered(q, answer=q.answers[0], status=status) for q in (one, two)} for arm in plan.arms}
+        return summed(plan, Results(asked, judged))
+
+    repeated, single = evaluated((True, True), (True, False), (True, False)), evaluated((True, False))
+    shown = values(repeated)
+    assert {arm for arm, _metric in shown} == {"flow"}
+    assert shown["flow", CORRECT] == shown["flow", PROVEN] == pytest.approx(2 / 3)
+    assert shown["flow", deviation_of(CORRECT)] == pytest.approx(12**-0.5)  # of 1, 0.5 and 0.5
+    assert shown["flow", accuracy_by(Rules.MMLONGBENCH)] == 1.0 and shown["flow", f1_by(Rules.MMLONGBENCH)] == 1.0
+    assert values(evaluated((True, True), (True, True), status="unverified"))["flow", PROVEN] == 0.0
+    assert ("flow", deviation_of(CORRECT)) not in values(single)
+    (change,) = [each for each in compare(single, repeated) if each.metric == CORRECT]
+    assert (change.before, change.after, change.questions) == (0.5, pytest.approx(2 / 3), 2)
+    (written,) = [write_figure(each) for each in figures_in(repeated.figures) if each.metric == deviation_of(CORRECT)]
+    assert written == "28.9*"
+
+
 def test_a_benchmark_that_has_formats_of_answers_has_its_own_accuracy_and_f1_too():
     right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20",), answer_format="Int", evidence=(("a.pdf", 1),))
     judged = {"right": Judged("right", True, BY_RULES, MatchKind.EXACT)}

@@ -12,6 +12,7 @@ from tasks.evaluation.plan import Results
 from tasks.evaluation.scoring import (
     Judged,
 )
+from tasks.settings.ask import AllSettings
 from tests.evaluation_plans import answered, plan_by_hand
 
 ALONE = BenchmarkQuestion("alone", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 3), ("a.pdf", 4)))
@@ -71,6 +72,7 @@ def test_a_key_is_of_the_benchmark_and_of_what_was_asked_of_whom(tmp_path):
     assert again[0]["key"] != first[0]["key"] and again[1]["key"] == first[1]["key"]
 
 
+BY_MODEL = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
 COST = {"calls": 3, "input_tokens": 500, "output_tokens": 40, "cost": 0.5, "seconds": 2.0}
 
 
@@ -93,11 +95,13 @@ def test_a_line_of_a_judged_answer_has_its_verdict_and_its_cost(tmp_path):
         "id": "both",
         "reader": "flow",
         "question": "How wide?",
+        "repeat": 1,
         "answer": "nine \ud800 metres",
         "status": "answered",
         "gold": ["9 m", "nine"],
         "answerable": True,
         "correct": True,
+        "right_with_proof": True,
         "judged_by": "strict",
         "kind": "wrong",
         "reason": "the same width",
@@ -113,7 +117,19 @@ def test_what_a_model_left_unanswered_is_wrong_and_what_no_model_read_is_neither
     unread = {one.id: Judged(one.id, False, "rules", MatchKind.UNREAD) for one in (BOTH, NOTHING)}
     asked = found.asked["flow"] | {"both": replace(found.asked["flow"]["both"], unanswered=True)}
     lines = written(tmp_path, plan, Results({"flow": asked}, {"flow": unread}))
-    assert [line["correct"] for line in lines] == [False, None]
+    assert [line["correct"] for line in lines] == [line["right_with_proof"] for line in lines] == [False, None]
+
+
+def test_each_repeat_has_its_lines_and_what_nothing_proves_is_right_without_proof(tmp_path):
+    plan = plan_by_hand(BOTH, what="answers", readers=("flow",), repeats=2, settings=BY_MODEL)
+    asked = {
+        arm.name: {"both": answered(BOTH, answer="9 m", status=status)}
+        for arm, status in zip(plan.arms, ("answered", "unverified"), strict=True)
+    }
+    right = {"both": Judged("both", True, "rules", MatchKind.EXACT)}
+    lines = written(tmp_path, plan, Results(asked, dict.fromkeys(asked, right)))
+    shown = [(line["reader"], line["repeat"], line["correct"], line["right_with_proof"]) for line in lines]
+    assert shown == [("flow", 1, True, True), ("flow", 2, True, False)]
 
 
 def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path):

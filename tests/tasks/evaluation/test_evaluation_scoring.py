@@ -26,6 +26,7 @@ from tasks.evaluation.scoring import (
     OWN,
     PERFECT,
     PRECISION,
+    PROVEN,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     SAME_EACH,
@@ -193,6 +194,23 @@ def test_to_refuse_is_right_where_there_is_no_answer():
     found = worth_of_answer(NOTHING, "abstained", correct=True)
     assert (found[CORRECT], found[STRICT], found[REFUSED_RIGHTLY]) == (1.0, 1.0, 1.0) and REFUSED_WRONGLY not in found
     assert worth_of_answer(NOTHING, "wrong", correct=False)[REFUSED_RIGHTLY] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "right", "proven"),
+    [
+        ("answered", "exact", True, 1.0),
+        ("partial", "contained", True, 1.0),
+        ("unverified", "exact", True, 0.0),
+        ("answered", "wrong", False, 0.0),
+        ("unverified", "wrong", False, 0.0),
+    ],
+)
+def test_right_with_proof_is_what_is_right_and_of_which_a_part_at_least_is_proven(status, kind, right, proven):
+    found = worth_of_answer(CAR, kind, correct=right, status=status, answer="a car")
+    assert (found[CORRECT], found[PROVEN]) == (float(right), proven)
+    refused = worth_of_answer(NOTHING, "abstained", correct=True, status="not_found")
+    assert refused[CORRECT] == refused[PROVEN] == 1.0
 
 
 def test_what_an_answer_cost_stands_apart_from_what_its_judge_cost():
