@@ -22,7 +22,9 @@ EVALUATING = (
     "tasks/views/*.j2",
     "tasks/prompts/judge_answer.md",
     "tasks/prompts/triple_question.md",
-    "tasks/algorithms/metrics/*.py",
+    "tasks/algorithms/metrics/benchmark_scores.py",
+    "tasks/algorithms/metrics/bootstrap.py",
+    "tasks/algorithms/metrics/rankings.py",
 )
 """Code that only makes questions, or shows, judges and counts answers: when it changes, nothing need be asked again."""
 

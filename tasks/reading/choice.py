@@ -82,7 +82,9 @@ def open_reader(
         def reads(model: ChatModel) -> ModelReader:
             context = ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures)
             asked = model.abilities.forms(settings.seconds) if forms == "auto" else forms
-            return ModelReader(context) if asked == "full" else PlainReader(context, small=asked == "small")
+            if asked == "full":
+                return ModelReader(context)
+            return PlainReader(context, f"model in {asked} form", small=asked == "small")
 
         reader = reads(model)
         if server.rater:

@@ -47,7 +47,7 @@ class Near:
 class PlainReader(ModelReader):
     """A chat model that is asked once. No gate judges it: asked again, it would answer no better."""
 
-    name: str = "model, asked plainly"
+    name: str = "model in plain form"
     judged: bool = False
     short: bool = True
     small: bool = False

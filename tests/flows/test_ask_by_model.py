@@ -142,8 +142,8 @@ def test_a_small_model_is_asked_once_by_the_papers_method_too(context):
     wrong = Reader({}, instead={"ShortAnswer": '"99 miles"'})
     with read_by(of_document(context, "harbour"), wrong, settings=settings) as (place, server):
         answer = answer_at(place, QUESTION)
-    assert forms(server) == {"ShortAnswer": 1} and answer.gate is None and answer.status is AnswerStatus.EVIDENCE
-    assert answer.models["reader"] == "model in small forms"
+    assert forms(server) == {"ShortAnswer": 1} and answer.gate is None and answer.status is AnswerStatus.UNVERIFIED
+    assert answer.models["reader"] == "model in small form"
 
 
 def calls_of(context, answer):

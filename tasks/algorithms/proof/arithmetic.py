@@ -68,21 +68,25 @@ def _results(question: str, values: Sequence[Value], *, percent: bool) -> Iterat
     for value in values:
         distinct.setdefault((value.number.value, value.number.percent), value)
     for one, other in permutations(distinct.values(), 2):
-        a, b, both = one.number.value, other.number.value, frozenset((one.number.value, other.number.value))
-        places = tuple(dict.fromkeys((one.place, other.place)))
-        if one.number.percent != other.number.percent:
-            continue
-        if DIFFERENCE.search(question):
-            yield both, f"{one.written} - {other.written}", a - b, places
-        if DIFFERENCE.search(question) and percent and b and not one.number.percent:
-            yield both, f"({one.written} - {other.written}) / {other.written}", 100 * (a - b) / abs(b), places
-        if RATIO.search(question) and b:
-            yield both, f"{one.written} / {other.written}", (100 if percent else 1) * a / b, places
+        if one.number.percent == other.number.percent:
+            both, places = frozenset((one.number.value, other.number.value)), tuple(dict.fromkeys((one.place, other.place)))
+            yield from ((both, words, result, places) for words, result in _results_of(question, one, other, percent=percent))
     for size in (2, len(distinct)) if SUM.search(question) else ():
         for some in combinations(distinct.values(), size) if size > 1 else ():
             terms = frozenset(value.number.value for value in some)
             words = " + ".join(value.written for value in some)
             yield terms, words, sum(terms), tuple(dict.fromkeys(value.place for value in some))
+
+
+def _results_of(question: str, one: Value, other: Value, *, percent: bool) -> Iterator[tuple[str, float]]:
+    """Yield what one value and another give, in words and as a number."""
+    a, b = one.number.value, other.number.value
+    if DIFFERENCE.search(question):
+        yield f"{one.written} - {other.written}", a - b
+    if DIFFERENCE.search(question) and percent and b and not one.number.percent:
+        yield f"({one.written} - {other.written}) / {other.written}", 100 * (a - b) / abs(b)
+    if RATIO.search(question) and b:
+        yield f"{one.written} / {other.written}", (100 if percent else 1) * a / b
 
 
 def _is_rounded(result: float, wanted: StatedNumber, written: str) -> bool:

@@ -36,7 +36,7 @@ class Completion:
     read_per_second: float = 0.0
     written_per_second: float = 0.0
     """As the server counts them; else writing is timed, and reading is 0: the wait for the first word is mostly the network."""
-    input_per_second: float = 0.0
+    input_per_second: float = field(default=0.0, compare=False)
     """What was read by the time that was waited for the first word: of a long text, how fast it was read at least."""
 
 

@@ -39,7 +39,7 @@ def test_the_json_has_the_shape_that_was_agreed():
     assert set(told) == {
         "answer_id", "question", "answer", "answer_by", "status", "why", "reader", "citations", "paths", "pages", "evidence_pages",
         "gate", "usage", "snapshot", "settings", "models", "asked", "corpus", "scope", "notes",
-        "cached", "completeness", "refusal", "trace",
+        "cached", "completeness", "refusal", "trace", "parts",
     }  # fmt: skip
     assert json.loads(json.dumps(told)) == told
 

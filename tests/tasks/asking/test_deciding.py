@@ -71,7 +71,7 @@ def test_every_prompt_but_the_judge_s_and_that_of_training_is_in_the_hash():
 def test_what_only_evaluates_is_not_and_each_pattern_names_something():
     names = {path.relative_to(ROOT).as_posix() for path in deciding_files()}
     assert names.isdisjoint(
-        {"tasks/evaluation/probing.py", "tasks/evaluation/plan.py", "tasks/report/page.py", "tasks/algorithms/metrics/answers.py"}
+        {"tasks/evaluation/probing.py", "tasks/evaluation/plan.py", "tasks/report/page.py", "tasks/algorithms/metrics/bootstrap.py"}
     )
     assert {"tasks/evaluation/asking.py", "storage/catalog/schema.sql"} <= names
     assert all(list(ROOT.glob(pattern)) for pattern in EVALUATING)
