@@ -15,10 +15,41 @@ _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that set no space between words: each sign counts by itself."""
 _TOKEN = re.compile(rf"[{_UNSPACED}]|(?<!\w)-\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*|[^\W\d_{_UNSPACED}]+")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_GAP = re.compile(r"\.{3}|…")
+GAP = re.compile(r"\.{3}|…")
 _BETWEEN = "\0"
 LONGEST_GAP = 300
 """Characters that an ellipsis may leave out."""
+
+
+class Words:
+    """The words and numbers of a text, in which others are looked for again and again.
+
+    `row` is all of them as one string in which each is set off: to look into it takes no longer than to read it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
+        tokens = tokens_of(text)
+        self.row = row_of(tokens)
+        self._starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
+
+    def place(self, at: int) -> int:
+        """Return which word, from 0, begins at this character of the row."""
+        return bisect_right(self._starts, at) - 1
+
+    def find(self, words: str) -> tuple[int, int] | None:
+        """Return what `find_words` does."""
+        first, end = -1, 0
+        for wanted in filter(None, map(tokens_of, GAP.split(words))):
+            at = self.row.find(row_of(wanted), self._starts[end])
+            if at < 0:
+                return None
+            place = self.place(at)
+            if first >= 0 and self.spans[place][0] - self.spans[end - 1][1] > LONGEST_GAP:
+                return None
+            first, end = (place if first < 0 else first), place + len(wanted)
+        return None if first < 0 else (self.spans[first][0], self.spans[end - 1][1])
 
 
 def find_words(text: str, words: str) -> tuple[int, int] | None:
@@ -28,20 +59,7 @@ def find_words(text: str, words: str) -> tuple[int, int] | None:
     not in "cart inside". Between them the text may have other signs and spaces. An ellipsis leaves out a little. No words stand
     nowhere.
     """
-    spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
-    tokens = tokens_of(text)
-    starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
-    row = _row(tokens)
-    first, end = -1, 0
-    for wanted in filter(None, map(tokens_of, _GAP.split(words))):
-        at = row.find(_row(wanted), starts[end])
-        if at < 0:
-            return None
-        place = bisect_right(starts, at) - 1
-        if first >= 0 and spans[place][0] - spans[end - 1][1] > LONGEST_GAP:
-            return None
-        first, end = (place if first < 0 else first), place + len(wanted)
-    return None if first < 0 else (spans[first][0], spans[end - 1][1])
+    return Words(text).find(words)
 
 
 def tokens_of(text: str) -> list[str]:
@@ -49,8 +67,8 @@ def tokens_of(text: str) -> list[str]:
     return [_THOUSANDS.sub("", token).casefold() for token in _TOKEN.findall(text.translate(_DASHES))]
 
 
-def _row(tokens: list[str]) -> str:
-    """Return the tokens as one string in which each is set off: to look into it takes no longer than to read it."""
+def row_of(tokens: Sequence[str]) -> str:
+    """Return the tokens as one string in which each is set off."""
     return "".join(f"{_BETWEEN}{token}" for token in tokens) + _BETWEEN
 
 
