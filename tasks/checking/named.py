@@ -1,16 +1,14 @@
-"""The place that a text names for a quote: a document of the corpus, or one that is not there, and pages."""
+"""The place that a text names for a quote: a document, which may be none of the corpus, and pages."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storage.records.documents import DocumentRecord, PageKey
+from storage.records.documents import DocumentRecord, PageKey, Passage
 from tasks.algorithms.questions.places import PlaceKind, named_places
-from tasks.asking.records import Quote
 
 FILE = re.compile(r"[\w-][\w.-]*\.(?:pdf|docx?|pptx?|xlsx?|html?|md|txt|csv|png|jpe?g|tiff?)\b", re.IGNORECASE)
 LONGEST_RANGE = 1_000
-"""Pages; "pages 1-900" is a whole book already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +19,11 @@ class Named:
     documents: frozenset[str] | None
     pages: frozenset[str]
 
-    def holds(self, quotes: Iterable[Quote], labels: Mapping[PageKey, str | None]) -> bool:
-        """Say whether one of the quotes stands there."""
-        return any(
-            (self.documents is None or node.document_id in self.documents)
-            and (not self.pages or not self.pages.isdisjoint({str(node.page), labels.get((node.document_id, node.page))}))
-            for node in (quote.node for quote in quotes)
+    def holds(self, node: Passage, labels: Mapping[PageKey, str | None]) -> bool:
+        """Say whether a passage stands there; `labels` are printed on the pages."""
+        numbers = {str(node.page), labels.get((node.document_id, node.page))}
+        return (self.documents is None or node.document_id in self.documents) and not (
+            self.pages and self.pages.isdisjoint(numbers)
         )
 
 
@@ -36,23 +33,12 @@ def find_named(texts: Sequence[str], records: Sequence[DocumentRecord]) -> Named
 
 
 def _named_in(text: str, records: Sequence[DocumentRecord]) -> Named | None:
-    folded = text.casefold()
-    known = {
-        record.id: name
-        for record in records
-        for name in (record.name, *record.other_names)
-        if name.casefold() in folded and re.search(rf"(?<![\w-]){re.escape(name.casefold())}(?!\w)", folded)
-    }
-    strange = [] if known else FILE.findall(text)
-    pages = [place for place in named_places(text) if place.kind is PlaceKind.PAGE]
-    if not (known or strange or pages):
-        return None
-    words = ", ".join(dict.fromkeys([*known.values(), *strange, *map(str, pages)]))
-    numbers = [page for place in pages for page in _pages_of(place.value, place.last)]
-    return Named(words, frozenset(known) if known or strange else None, frozenset(numbers))
-
-
-def _pages_of(first: str, last: str) -> list[str]:
-    if not (first.isdecimal() and last.isdecimal()):
-        return [first]
-    return [str(page) for page in range(int(first), min(int(last), int(first) + LONGEST_RANGE) + 1)]
+    names = [(record.id, name) for record in records for name in (record.name, *record.other_names) if name in text]
+    known = {document: name for document, name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", text)}
+    files = list(known.values()) or FILE.findall(text)
+    places = [place for place in named_places(text) if place.kind is PlaceKind.PAGE]
+    spans = [(int(place.value), int(place.last or place.value)) for place in places if place.value.isdecimal()]
+    pages = {str(page) for first, last in spans for page in range(first, min(last, first + LONGEST_RANGE) + 1)}
+    pages |= {place.value for place in places}
+    words = ", ".join(dict.fromkeys([*files, *map(str, places)]))
+    return Named(words, frozenset(known) if files else None, frozenset(pages)) if words else None

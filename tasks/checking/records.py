@@ -1,22 +1,16 @@
-"""What a check of a text found, claim by claim."""
+"""What a check of a text found."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from storage.records.answers import Citation
 
 
-class ClaimKind(StrEnum):
-    QUOTE = "quote"
-    NUMBER = "number"
-
-
 class Verdict(StrEnum):
-    """Where a claim stands.
+    """A quote is `elsewhere` where it stands in full, but not where the text says; `stitched` where its parts stand apart.
 
-    A quote is `elsewhere` where it stands in full, but not where the text says; `stitched` where all of its words stand, in runs of
-    several places. A number is found or missing.
+    A number is found or missing.
     """
 
     FOUND = "found"
@@ -32,22 +26,8 @@ class Check:
     `beside` is the place that the text names for a quote, empty where it names none, and the sentence of a number.
     """
 
-    kind: ClaimKind
+    kind: Literal["quote", "number"]
     text: str
     verdict: Verdict
     beside: str
-    places: tuple[Citation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The checks in the order of the text, quotes first. `left_out` claims were too many to check."""
-
-    corpus: str
-    snapshot: int
-    checks: Sequence[Check]
-    left_out: int
-
-    @property
-    def is_all_found(self) -> bool:
-        return not self.left_out and all(check.verdict is Verdict.FOUND for check in self.checks)
+    places: tuple[Citation, ...] = ()

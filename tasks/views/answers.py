@@ -78,16 +78,16 @@ def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerVi
 
 def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) -> AnswerView:
     among = f"{corpus}&answer={answer.answer_id}&cited="
-    citations = tuple(_view_citation(number, one, records, among) for number, one in enumerate(answer.citations, 1))
+    citations = tuple(view_citation(number, one, records, f"{among}{number}") for number, one in enumerate(answer.citations, 1))
     kept = _values(answer, Answer) | {"citations": citations}
     return AnswerView(
         **kept, withheld=_is_withheld(answer), unproven=answer.is_unproven, link=f"/answers/{answer.answer_id}?{corpus}"
     )
 
 
-def _view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], among: str) -> CitationView:
+def view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], query: str) -> CitationView:
     record = records.get(citation.document.id)
-    link = f"/documents/{citation.document.id}/pages/{citation.page}?{among}{number}"
+    link = f"/documents/{citation.document.id}/pages/{citation.page}?{query}"
     place = place_words(record, citation.page)
     return CitationView(**_values(citation, Citation), number=number, place=place, link=link if record else None)
 

@@ -102,7 +102,10 @@ def _last_sentence(before: str) -> str:
 def _sentences_around(paragraph: str, found: Sequence[re.Match[str]]) -> Iterator[str]:
     starts = [*(match.start() for match in found), len(paragraph)]
     brackets = [BRACKET.match(paragraph, match.end()) for match in found]
-    ends = [0, *((named if named and NAMES_PLACE.search(named[0]) else one).end() for one, named in zip(found, brackets, strict=True))]
+    ends = [
+        0,
+        *((named if named and NAMES_PLACE.search(named[0]) else one).end() for one, named in zip(found, brackets, strict=True)),
+    ]
     left = " \u2026 ".join(paragraph[end:start] for end, start in zip(ends, starts, strict=True))
     plain = PAGE.sub("page ", REFERENCE.sub("", HEADING.sub(r"\1\n\n", NUMBERED.sub("- ", left))))
     for line in ROW.split(plain):
