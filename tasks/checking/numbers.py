@@ -35,7 +35,9 @@ def place_of(number: StatedNumber, sentence: str, passages: Passages) -> Quote |
     best, most = None, LEAST_SHARE
     for held in passages.holding(sentence):
         for piece in _pieces_of(held) if digits in held.words.translate(SEPARATORS) else ():
-            if any(_is_same(number, other, piece, held) for other in stated_numbers(piece)):
+            if digits in piece.translate(SEPARATORS) and any(
+                _is_same(number, other, piece, held) for other in stated_numbers(piece)
+            ):
                 inside, around = telling & stems_in(piece), telling & stems_in(f"{' '.join(held.node.section_path)} {held.words}")
                 share = (len(inside) + len(inside | around)) / (2 * len(telling)) if telling else 1.0
                 if share > most:

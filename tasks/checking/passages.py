@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from storage.corpus.snapshot import Snapshot
-from storage.graph.adjacency import IntArray
 from storage.graph.search import EVERYTHING, find_words, rank_hits
 from storage.records.documents import Passage, TableRow
 from tasks.algorithms.text.standing import Words
 from tasks.asking.records import Quote
 
 SIGNS = frozenset("%\u2030$\u00a3\u20ac\u00a5\u20b9")
-"""Of shares and currencies: they are no words, and yet 5 % is not 5, nor $5 the same as £5."""
+"""Of shares and currencies: they are no words, and yet $5 is not the same as £5."""
 SIGNS_BEYOND = 3
 """Characters around a number in which its sign stands."""
 AS_MANY = 50
@@ -28,25 +27,19 @@ class Held:
     node: Passage
     rows: Sequence[TableRow]
 
-    @property
-    def words(self) -> str:
-        return f"{self.node.caption} {self.node.content} {self.node.picture_text}"
-
     @cached_property
     def texts(self) -> list[tuple[Words, str]]:
-        """The texts in which words are looked for, each with what is quoted in its place: of a table the row."""
+        """The texts in which words are looked for, each with the row that is quoted in its place, if it is one."""
         rows = [(Words(text), row.text) for row in self.rows for text in (row.text, " | ".join(row.cells))]
-        parts = dict.fromkeys((self.node.content, self.node.picture_text, self.node.caption))
-        return [*rows, *((Words(text), "") for text in parts if text)]
+        return [*rows, *((Words(text), "") for text in (self.node.content, self.node.picture_text, self.node.caption))]
 
     def find(self, words: str) -> Quote | None:
         """Return the words as they stand in the passage, of a table the row that holds them."""
         signs = SIGNS.intersection(words)
         for text, row in self.texts:
-            if span := text.find(words):
-                start, end = span
-                if signs <= set(text.text[max(0, start - SIGNS_BEYOND) : end + SIGNS_BEYOND]):
-                    return self.quote(row or text.text[start:end])
+            start, end = text.find(words) or (0, 0)
+            if end and signs <= set(text.text[max(0, start - SIGNS_BEYOND) : end + SIGNS_BEYOND]):
+                return self.quote(row or text.text[start:end])
         return None
 
     def quote(self, text: str) -> Quote:
@@ -57,32 +50,26 @@ class Passages:
     """Finds passages, and remembers them: the claims of a text are about the same ones."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot, self.adjacency, self._held = snapshot, snapshot.view.adjacency, dict[int, Held]()
-        self._found = dict[tuple[str, bool], list[Held]]()
+        self.snapshot, self._adjacency = snapshot, snapshot.view.adjacency
+        self._held, self._found = dict[str, Held](), dict[tuple[str, bool], list[Held]]()
 
     def holding(self, words: str, *, in_a_row: bool = False) -> list[Held]:
         """Return the passages that hold the words best, or those that hold all of them in a row."""
         key = words, in_a_row
         if key not in self._found:
             hits = find_words(self.snapshot.view, EVERYTHING, words.split(), limit=AS_MANY, in_a_row=in_a_row)
-            self._found[key] = self._at(rank_hits(self.adjacency, hits))
+            self._found[key] = self._fetch(self._adjacency.hex_ids(rank_hits(self._adjacency, hits)))
         return self._found[key]
 
     def around(self, held: Held) -> list[Held]:
         """Return the passage between the one before and the one behind it in its document."""
-        order, ranks = self._reading_order
-        rank = ranks[self.adjacency.positions_of([held.node.id])[0]]
-        near = self._at(order[max(0, rank - 1) : rank + 2])
-        return [one for one in near if one.node.document_id == held.node.document_id]
+        (place,) = self._adjacency.positions_of([held.node.id])
+        documents, ordinals = self._adjacency.documents, self._adjacency.ordinals
+        near = np.flatnonzero((documents == documents[place]) & (abs(ordinals - ordinals[place]) <= 1))
+        return self._fetch(self._adjacency.hex_ids(near[np.argsort(ordinals[near])]))
 
-    def _at(self, positions: IntArray) -> list[Held]:
-        if new := [place for place in positions.tolist() if place not in self._held]:
-            nodes, rows = self.snapshot.passages_and_rows(self.adjacency.hex_ids(np.array(new)))
-            self._held |= {place: Held(node, rows.get(node.id, ())) for place, node in zip(new, nodes, strict=True)}
-        return [self._held[place] for place in positions.tolist()]
-
-    @cached_property
-    def _reading_order(self) -> tuple[IntArray, IntArray]:
-        """All positions as they are read, document by document, and the rank of each."""
-        order = np.lexsort((self.adjacency.ordinals, self.adjacency.documents))
-        return order, np.argsort(order)
+    def _fetch(self, ids: Sequence[str]) -> list[Held]:
+        if new := [name for name in ids if name not in self._held]:
+            nodes, rows = self.snapshot.passages_and_rows(new)
+            self._held |= {node.id: Held(node, rows.get(node.id, ())) for node in nodes}
+        return [self._held[name] for name in ids]

@@ -1,11 +1,10 @@
 """Where a quote stands: in a passage, over several that follow each other, or in parts."""
 
-from bisect import bisect_right
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from tasks.algorithms.text.claims import without_hyphens
-from tasks.algorithms.text.standing import GAP, Words, row_of, tokens_of
+from tasks.algorithms.text.standing import GAP, Words, tokens_of
 from tasks.asking.records import Quote
 from tasks.checking.passages import Held, Passages
 
@@ -15,13 +14,16 @@ LONGEST_PARTED = 2_000
 """Words of a quote whose parts are looked for."""
 WORDS_AT_ONCE = 60
 """Words of a long quote that full text is asked for together."""
-LOOKED_AROUND = 8
+LOOKED_AROUND = 5
 """Passages that may hold the beginning or the end of a quote."""
+
+HYPHENATED = re.compile(r"(?<=[^\W\d_])-[ \t]*\n\s*(?=[^\W\d_])")
+"""A word that was cut at the end of a line."""
 
 
 def places_of(text: str, passages: Passages) -> list[tuple[Quote, ...]]:
     """Return the places where a quote stands in full, each in one or several pieces."""
-    for words in dict.fromkeys(" ".join(each.split()) for each in (text, without_hyphens(text))):
+    for words in dict.fromkeys(" ".join(each.split()) for each in (text, HYPHENATED.sub("", text))):
         for in_a_row in (True, False):
             near = passages.holding(words, in_a_row=in_a_row)
             if found := [(quote,) for held in near if (quote := held.find(words))]:
@@ -45,42 +47,23 @@ def parts_of(text: str, passages: Passages) -> tuple[list[Quote], bool]:
     """Return the parts of a quote that stand somewhere, and whether they are all of it."""
     words = text.split()
     asked = [" ".join(words[start : start + WORDS_AT_ONCE]) for start in range(0, min(len(words), LONGEST_PARTED), WORDS_AT_ONCE)]
-    runs = Runs({held.node.id: held for some in asked for held in passages.holding(some)}.values())
+    near = {held.node.id: held for some in asked for held in passages.holding(some)}.values()
     parts, is_all = list[Quote](), len(words) <= LONGEST_PARTED
     for tokens in filter(None, map(tokens_of, GAP.split(" ".join(asked)))):
         at, least = 0, min(LEAST_PART, len(tokens))
         while at < len(tokens):
-            length = runs.longest(tokens[at:], least)
-            parts += [runs.quote(tokens[at : at + length])] if length else []
-            is_all &= length > 0
-            at += length or 1
+            quote, length = _longest_run(tokens[at:], near, least)
+            parts += [quote] if quote else []
+            is_all &= quote is not None
+            at += length
     return parts, is_all
 
 
-class Runs:
-    """Runs of words in several passages at once."""
-
-    def __init__(self, held: Collection[Held]) -> None:
-        self._texts = [(one, text) for one in held for text, _row in one.texts]
-        # no run crosses the sign between two texts
-        self._all = "\n".join(text.row for _one, text in self._texts)
-        self._starts = list(accumulate((len(text.row) + 1 for _one, text in self._texts), initial=0))
-
-    def longest(self, tokens: Sequence[str], least: int) -> int:
-        """Return how many of the first words stand together somewhere, 0 where fewer than `least` do."""
-        low, high = 0, len(tokens)
-        while low < high:
-            middle = max(least, (low + high + 1) // 2)
-            if middle <= high and row_of(tokens[:middle]) in self._all:
-                low = middle
-            else:
-                high = middle - 1 if middle > least else 0
-        return low
-
-    def quote(self, tokens: Sequence[str]) -> Quote:
-        """Return words that stand in one of the texts as a quote."""
-        at = self._all.find(row_of(tokens))
-        which = bisect_right(self._starts, at) - 1
-        held, text = self._texts[which]
-        first = text.place(at - self._starts[which])
-        return held.quote(text.text[text.spans[first][0] : text.spans[first + len(tokens) - 1][1]])
+def _longest_run(tokens: Sequence[str], near: Iterable[Held], least: int) -> tuple[Quote | None, int]:
+    """Return the first words, at least so many, as far as they stand together in a passage, and how many to go on after."""
+    best, length = None, least
+    for held in near:
+        for words, _row in held.texts:
+            while length <= len(tokens) and (span := words.find_run(tokens[:length])):
+                best, length = (held, words.text[slice(*span)]), length + 1
+    return (best[0].quote(best[1]), length - 1) if best else (None, 1)

@@ -14,6 +14,8 @@ from storage.records.answers import Answer, AnswerStatus, Citation
 from storage.records.documents import DocumentRecord
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from storage.corpus.snapshot import Snapshot
 
 PLACE_WORDS = {
@@ -79,7 +81,7 @@ def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerVi
 def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) -> AnswerView:
     among = f"{corpus}&answer={answer.answer_id}&cited="
     citations = tuple(view_citation(number, one, records, f"{among}{number}") for number, one in enumerate(answer.citations, 1))
-    kept = _values(answer, Answer) | {"citations": citations}
+    kept = values_of(answer, Answer) | {"citations": citations}
     return AnswerView(
         **kept, withheld=_is_withheld(answer), unproven=answer.is_unproven, link=f"/answers/{answer.answer_id}?{corpus}"
     )
@@ -89,7 +91,7 @@ def view_citation(number: int, citation: Citation, records: Mapping[str, Documen
     record = records.get(citation.document.id)
     link = f"/documents/{citation.document.id}/pages/{citation.page}?{query}"
     place = place_words(record, citation.page)
-    return CitationView(**_values(citation, Citation), number=number, place=place, link=link if record else None)
+    return CitationView(**values_of(citation, Citation), number=number, place=place, link=link if record else None)
 
 
 def place_words(record: DocumentRecord | None, page: int, label: str | None = None) -> str:
@@ -105,5 +107,5 @@ def _is_withheld(answer: Answer) -> bool:
     return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
 
 
-def _values(record: Answer | Citation, kind: type[Answer | Citation]) -> dict[str, Any]:
+def values_of(record: object, kind: type[DataclassInstance]) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(kind)}
