@@ -75,11 +75,7 @@ CITATIONS: Columns = {
     "box": (pl.List(pl.Float64), attrgetter("box")),
 }
 
-CHECKS: Columns = {
-    **{name: (pl.String, lambda row, name=name: getattr(row[0], name)) for name in ("kind", "text", "verdict", "beside")},
-    **{name: (kind, lambda row, get=get: row[1] and get(row[1])) for name, (kind, get) in CITATIONS.items()},
-}
-"""Of a check and one of its places."""
+CHECKS = dict.fromkeys(("kind", "text", "verdict", "beside"), pl.String) | {name: kind for name, (kind, _get) in CITATIONS.items()}
 
 
 class Corpus:
@@ -151,7 +147,9 @@ class Corpus:
             checks, left_out = verify(text, snapshot)
         if left_out:
             raise QuestionError(f"{left_out:,} quotes and numbers are too many to check", left_out, "check the text in parts")
-        return _frame([(check, place) for check in checks for place in check.places or (None,)], CHECKS)
+        own = {name: kind for name, kind in CHECKS.items() if name not in CITATIONS}
+        rows = [({name: getattr(check, name) for name in own}, _frame(check.places, CITATIONS)) for check in checks]
+        return pl.DataFrame([check | place for check, places in rows for place in places.rows(named=True) or [{}]], CHECKS)
 
     def _list_kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:

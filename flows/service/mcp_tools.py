@@ -8,6 +8,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -82,8 +83,7 @@ Cursor = Annotated[int, Field(ge=0, description="where to go on: next_cursor of 
 Paths = Annotated[tuple[str, ...], Field(min_length=1, description="files, folders or s3:// addresses")]
 
 
-async def verify_here(text: str, corpus: str) -> VerificationView:
-    return await asyncio.to_thread(view_verification, text, corpus)
+VERIFY_HERE: Verifying = partial(asyncio.to_thread, view_verification)
 
 
 class Tools(MCPServer):
@@ -95,7 +95,7 @@ class Tools(MCPServer):
         *,
         corpus: str = "",
         searching: Searching = search,
-        verifying: Verifying = verify_here,
+        verifying: Verifying = VERIFY_HERE,
         ingesting: Ingesting | None = None,
     ) -> None:
         version = metadata.version("flowreader")

@@ -8,7 +8,7 @@ from tasks.algorithms.proof.parts import UNTELLING
 from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.text.words import sentences_of
 from tasks.asking.records import Quote
-from tasks.checking.passages import Held, Passages
+from tasks.checking.passages import Passages
 
 NEAREST_WORDS = 8
 """On either side of a number: a long sentence speaks of several things."""
@@ -34,24 +34,20 @@ def place_of(number: StatedNumber, sentence: str, passages: Passages) -> Quote |
     digits = NO_DIGIT.sub("", sentence[number.start : number.end]).strip("0")
     best, most = None, LEAST_SHARE
     for held in passages.holding(sentence):
-        for piece in _pieces_of(held) if digits in held.words.translate(SEPARATORS) else ():
-            if digits in piece.translate(SEPARATORS) and any(
-                _is_same(number, other, piece, held) for other in stated_numbers(piece)
-            ):
-                inside, around = telling & stems_in(piece), telling & stems_in(f"{' '.join(held.node.section_path)} {held.words}")
-                share = (len(inside) + len(inside | around)) / (2 * len(telling)) if telling else 1.0
+        node = held.node
+        pieces = [row.text for row in held.rows if not row.is_header] or sentences_of(node.content)
+        for piece in (*pieces, node.picture_text, node.caption):
+            # to read the numbers of all pieces would take long
+            if digits in piece.translate(SEPARATORS) and any(_is_same(number, other, piece) for other in stated_numbers(piece)):
+                inside = telling & stems_in(piece)
+                around = inside | telling & stems_in(" ".join((*node.section_path, node.caption, node.content)))
+                share = (len(inside) + len(around)) / (2 * len(telling)) if telling else 1.0
                 if share > most:
                     best, most = held.quote(piece), share
     return best
 
 
-def _pieces_of(held: Held) -> list[str]:
-    pieces = [row.text for row in held.rows if not row.is_header] or sentences_of(held.node.content)
-    return [*pieces, *filter(None, (held.node.picture_text, held.node.caption))]
-
-
-def _is_same(number: StatedNumber, other: StatedNumber, piece: str, held: Held) -> bool:
-    """Say whether a number of a passage is the claimed one; 5 is 5 % only where shares are spoken of."""
-    of_shares = f"{piece} {held.node.caption} {held.node.content if held.rows else ''}"
-    is_alike = number.percent == other.percent or "%" in of_shares or "per cent" in of_shares
+def _is_same(number: StatedNumber, other: StatedNumber, piece: str) -> bool:
+    """Say whether a number of a piece is the claimed one; 5 is 5 % only where shares are spoken of, as in a row's head."""
+    is_alike = number.percent == other.percent or "%" in piece or "per cent" in piece
     return is_alike and same_number(other, number, tolerance=0.0)

@@ -21,7 +21,7 @@ HYPHENATED = re.compile(r"(?<=[^\W\d_])-[ \t]*\n\s*(?=[^\W\d_])")
 """A word that was cut at the end of a line."""
 
 
-def places_of(text: str, passages: Passages) -> list[tuple[Quote, ...]]:
+def places_of(text: str, passages: Passages) -> Sequence[tuple[Quote, ...]]:
     """Return the places where a quote stands in full, each in one or several pieces."""
     for words in dict.fromkeys(" ".join(each.split()) for each in (text, HYPHENATED.sub("", text))):
         for in_a_row in (True, False):
