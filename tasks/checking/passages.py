@@ -35,15 +35,20 @@ class Held:
 
     def find(self, words: str) -> Quote | None:
         """Return the words as they stand in the passage, of a table the row that holds them."""
-        signs = SIGNS.intersection(words)
         for text, row in self.texts:
-            start, end = text.find(words) or (0, 0)
-            if end and signs <= set(text.text[max(0, start - SIGNS_BEYOND) : end + SIGNS_BEYOND]):
-                return self.quote(row or text.text[start:end])
+            if span := find_exactly(words, text):
+                return self.quote(row or text.text[slice(*span)])
         return None
 
     def quote(self, text: str) -> Quote:
         return Quote(self.node, " ".join(text.split()), 0.0, frozenset(), frozenset())
+
+
+def find_exactly(words: str, text: Words) -> tuple[int, int] | None:
+    """Return where words stand in a text with their signs."""
+    start, end = text.find(words) or (0, 0)
+    inside, around = text.text[start:end], text.text[max(0, start - SIGNS_BEYOND) : end + SIGNS_BEYOND]
+    return (start, end) if end and SIGNS.intersection(inside) <= SIGNS.intersection(words) <= set(around) else None
 
 
 class Passages:

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from tasks.algorithms.text.standing import GAP, Words, tokens_of
 from tasks.asking.records import Quote
-from tasks.checking.passages import Held, Passages
+from tasks.checking.passages import Held, Passages, find_exactly
 
 LEAST_PART = 4
 """Words that stand together: fewer do anywhere."""
@@ -36,7 +36,7 @@ def places_of(text: str, passages: Passages) -> Sequence[tuple[Quote, ...]]:
 def _run_over(words: str, neighbours: Sequence[Held]) -> tuple[Quote, ...]:
     """Return the pieces of a quote that begins in one of these passages and goes on in the next."""
     contents = [f"{held.node.content}\n" for held in neighbours]
-    if not (span := Words("".join(contents)).find(words)):
+    if not (span := find_exactly(words, Words("".join(contents)))):
         return ()
     ends = [max(0, end - start) for start in accumulate(map(len, contents), initial=0) for end in span]
     pieces = [content[ends[2 * at] : ends[2 * at + 1]] for at, content in enumerate(contents)]

@@ -30,8 +30,7 @@ REFERENCE = re.compile(r"\[\^?\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*\]")
 ITEM = re.compile(r"^[ \t]*(?:(?:#+|[-*+\u2022])[ \t]+)?\(?\d{1,3}[.)](?=[ \t])|^[ \t]*#+|\n(?=[ \t]*\|)", re.MULTILINE)
 """Where an item, a heading or a row begins, with its number."""
 INNER_MARKS = str.maketrans("“”", "  ")
-PAGE = re.compile(r"\bpp?\.\s*(?=\d)")
-"""Its stop ends no sentence."""
+PAGES = re.compile(r"\b(pp?\.|pages?|slides?|sheets?)\s*\d+(?:\s*[-\u2013,&]\s*\d+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def split_claims(text: str) -> tuple[list[Quotation], list[str]]:
                 end = found.end()
                 behind_end = behind.end() if behind else end
         around = " \u2026 ".join([*left, paragraph[end:]])
-        for line in ITEM.sub("\n\n", PAGE.sub("page ", REFERENCE.sub("", around))).split("\n\n"):
+        for line in ITEM.sub("\n\n", PAGES.sub("page", REFERENCE.sub("", around))).split("\n\n"):
             sentences += [" ".join(sentence.split()) for sentence in sentences_of(line)]
     return quotes, sentences
 
