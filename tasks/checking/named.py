@@ -21,7 +21,7 @@ class Named:
 
     def holds(self, node: Passage, labels: Mapping[PageKey, str | None]) -> bool:
         """Say whether a passage stands there; `labels` are printed on the pages."""
-        numbers = {str(node.page), labels.get((node.document_id, node.page))}
+        numbers = {str(node.page), (labels.get((node.document_id, node.page)) or "").casefold()}
         return (self.documents is None or node.document_id in self.documents) and not (
             self.pages and self.pages.isdisjoint(numbers)
         )
@@ -39,6 +39,6 @@ def _named_in(text: str, records: Sequence[DocumentRecord]) -> Named | None:
     places = [place for place in named_places(text) if place.kind is PlaceKind.PAGE]
     spans = [(int(place.value), int(place.last or place.value)) for place in places if place.value.isdecimal()]
     pages = {str(page) for first, last in spans for page in range(first, min(last, first + LONGEST_RANGE) + 1)}
-    pages |= {place.value for place in places}
+    pages |= {place.value.casefold() for place in places}
     words = ", ".join(dict.fromkeys([*files, *map(str, places)]))
     return Named(words, frozenset(known) if files else None, frozenset(pages)) if words else None
