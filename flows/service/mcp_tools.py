@@ -8,7 +8,6 @@ import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -83,7 +82,8 @@ Cursor = Annotated[int, Field(ge=0, description="where to go on: next_cursor of 
 Paths = Annotated[tuple[str, ...], Field(min_length=1, description="files, folders or s3:// addresses")]
 
 
-VERIFY_HERE: Verifying = partial(asyncio.to_thread, view_verification)
+async def verify_here(text: str, corpus: str) -> VerificationView:
+    return await asyncio.to_thread(view_verification, text, corpus)
 
 
 class Tools(MCPServer):
@@ -95,7 +95,7 @@ class Tools(MCPServer):
         *,
         corpus: str = "",
         searching: Searching = search,
-        verifying: Verifying = VERIFY_HERE,
+        verifying: Verifying = verify_here,
         ingesting: Ingesting | None = None,
     ) -> None:
         version = metadata.version("flowreader")
