@@ -60,7 +60,7 @@ def parts_of(text: str, passages: Passages) -> tuple[list[Quote], bool]:
 
 
 def _longest_run(tokens: Sequence[str], near: Iterable[Held], least: int) -> tuple[Quote | None, int]:
-    """Return the first words, at least so many, as far as they stand together in a passage, and how many to go on after."""
+    """Return the first words, at least `least`, as far as they stand together in a passage, and how many to go on after."""
     best, length = None, least
     for held in near:
         for words, _row in held.texts:

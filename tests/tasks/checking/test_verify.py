@@ -13,7 +13,7 @@ from tasks.checking.verify import verify
 from tests.asking_worlds import Passage, written
 
 TIDE = "The tide at Skarvik turns twice a day, and the blades of the turbine turn with it."
-COSTS = "Costs of the harbour rose by 12.5 % to £3.1 million, of which steel took the largest share."
+COSTS = "Costs of the harbour rose by 12.5 % to £3.1 million, where steel took the largest share."
 OVER_A_PAGE = ("Each cable is drawn by a ship of our own, which", "lies at the quay when storms are forecast.")
 TABLE = "Year: Crew: Price\n2023: 934: 41\n2024: 1,020: 77"
 WORLD = (
@@ -86,7 +86,7 @@ def test_a_quote_that_runs_over_a_page_is_found_on_both(snapshot):
 
 
 def test_a_quote_made_of_several_places_is_stitched_and_says_of_which(snapshot):
-    text = '"No crew may enter the harbour … of which steel took the largest share"'
+    text = '"No crew may enter the harbour … where steel took the largest share"'
     assert one(text, snapshot) == ("stitched", [("note.pdf", 1), ("report.pdf", 2)])
 
 
