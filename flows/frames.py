@@ -21,6 +21,7 @@ from storage.records.answers import Answer
 from storage.records.documents import TableRow
 from storage.text import storable
 from tasks.asking.request import AskRequest, QuestionError
+from tasks.checking.verify import verify
 from tasks.settings.environment import check_environment
 
 Columns = Mapping[str, tuple[Any, Callable[[Any], object]]]
@@ -73,6 +74,8 @@ CITATIONS: Columns = {
     "probability": (pl.Float64, attrgetter("probability")),
     "box": (pl.List(pl.Float64), attrgetter("box")),
 }
+
+CHECKS = dict.fromkeys(("kind", "text", "verdict", "beside"), pl.String) | {name: kind for name, (kind, _get) in CITATIONS.items()}
 
 
 class Corpus:
@@ -137,6 +140,16 @@ class Corpus:
         cited = [(name, citation) for name in answers["answer_id"] for citation in kept.get(name, ())]
         frame = _frame([citation for _, citation in cited], CITATIONS)
         return frame.insert_column(0, pl.Series("answer_id", [name for name, _ in cited], pl.String))
+
+    def verify(self, text: str) -> pl.DataFrame:
+        """Look for the quotes and numbers of a text; a row for each place where one stands, and for each that stands nowhere."""
+        with open_for_reading(self.location) as snapshot:
+            checks, left_out = verify(text, snapshot)
+        if left_out:
+            raise QuestionError(f"{left_out:,} quotes and numbers are too many to check", left_out, "check the text in parts")
+        own = {name: kind for name, kind in CHECKS.items() if name not in CITATIONS}
+        rows = [({name: getattr(check, name) for name in own}, _frame(check.places, CITATIONS)) for check in checks]
+        return pl.DataFrame([check | place for check, places in rows for place in places.rows(named=True) or [{}]], CHECKS)
 
     def _list_kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:

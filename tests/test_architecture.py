@@ -28,7 +28,7 @@ flows.readers
 flows.document_graph tasks.report
 tasks.views
 tasks.evaluation
-tasks.readers
+tasks.readers tasks.checking
 tasks.reading
 tasks.routing tasks.lineage
 tasks.asking tasks.ingest

@@ -162,6 +162,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ingest(verbs, common)
     _add_ask(verbs, common)
     _add_answers(verbs, common)
+    text = "look for the quotes and numbers of a text in a corpus, without a model"
+    verify = _command(verbs, "verify", "cli.ask_commands:verify", text, common)
+    verify.add_argument("text", metavar="FILE", help="plain text or Markdown, of whatever wrote it; - reads standard input")
     text = "where an answer comes from, what a document was used for, what a run did"
     text_of_lineage = f"Shows {text}, from the records of the runs."
     lineage = _command(verbs, "lineage", "display.lineage_tables:lineage", text, common, description=text_of_lineage)

@@ -1,4 +1,4 @@
-"""The commands `ask`, `answers` and `report`. None of them needs Prefect."""
+"""The commands `ask`, `answers`, `report` and `verify`. None of them needs Prefect."""
 
 import argparse
 import asyncio
@@ -10,11 +10,11 @@ from flows.cli.ask_server_commands import load_asked_settings, require_one_sourc
 from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from tasks.asking.request import AskRequest, read_batch
+from tasks.asking.request import AskRequest, read_batch, read_text
 from tasks.models.process import interrupt_models
 from tasks.progress import forget_stop, request_stop
 
-WELL = 0
+WELL, PROBLEM = 0, 1
 
 
 def ask(arguments: argparse.Namespace, output: Output) -> int:
@@ -114,3 +114,12 @@ def prepare_report(path: Path) -> None:
 
     check_target(path.absolute())
     CHILDREN.warm()
+
+
+def verify(arguments: argparse.Namespace, output: Output) -> int:
+    """Show which quotes and numbers of a text stand in the corpus."""
+    from tasks.views.checks import view_verification
+
+    view = view_verification(read_text(arguments.text, "text", "what is to be checked"), arguments.corpus)
+    output.draw(view, "verified.j2")
+    return WELL if view.all_found else PROBLEM

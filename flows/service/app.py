@@ -40,7 +40,7 @@ QUESTIONS = (*api.QUESTIONS, openai_protocol.COMPLETIONS)
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     check = TokenCheck(token) if token else None
-    tools = Tools(intake.ask, searching=intake.search)
+    tools = Tools(intake.ask, searching=intake.search, verifying=intake.verify)
     # `guard` checks every route. Without sessions a restart of the service loses none.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools.streamable_http_app(stateless_http=True, transport_security=security, max_request_body_size=LARGEST_BODY)

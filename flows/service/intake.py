@@ -4,9 +4,10 @@ import asyncio
 import sys
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import httpx
@@ -33,6 +34,7 @@ from storage.text import without_sign_in
 from tasks.asking.request import AskRequest, require_no_files
 from tasks.events import QueueSeen, RefusalReason, emit
 from tasks.report.write import keep_report
+from tasks.views.checks import VerificationView, view_verification
 from tasks.views.errors import RefusedError
 
 RETRY_SECONDS = 5
@@ -51,6 +53,9 @@ PAGES_WAIT_SECONDS = 20.0
 
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
 LATE = f"did not let its run begin in {BEGIN_SECONDS:.0f} s"
+
+
+T = TypeVar("T")
 
 
 class PagesToMake(NamedTuple):
@@ -79,7 +84,7 @@ class Intake:
     unmade: deque[PagesToMake] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
-    searching: set["asyncio.Future[Found]"] = field(default_factory=set)
+    searching: set["asyncio.Future[Any]"] = field(default_factory=set)
     searches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SEARCHES))
     impatient: Context = field(default_factory=make_impatient_context)
     last_begun: float = 0.0
@@ -102,25 +107,34 @@ class Intake:
         return asked
 
     async def search(self, request: AskRequest, start: int, limit: int) -> Found:
-        """Return what the search finds; it takes the place of a question. Raise what `take_in` or the search raises."""
+        """Return what the search finds; raise what `_look` raises."""
+        own = with_own_files(request)
+        return await self._look(own, lambda: search(own, start, limit))
+
+    async def verify(self, text: str, corpus: str) -> VerificationView:
+        """Return what of a text stands in a corpus; raise what `_look` raises."""
+        return await self._look(None, lambda: asyncio.to_thread(view_verification, text, corpus))
+
+    async def _look(self, request: AskRequest | None, work: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of work that takes the place of a question; raise what `take_in` or the work raises."""
         # It computes to its end even if the client is gone, and keeps its place until then.
-        searching = asyncio.ensure_future(self._search(with_own_files(request), start, limit))
+        searching = asyncio.ensure_future(self._look_in_turn(request, work))
         self.searching.add(searching)
         searching.add_done_callback(self.searching.discard)
         searching.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(searching)
 
-    async def _search(self, request: AskRequest, start: int, limit: int) -> Found:
+    async def _look_in_turn(self, request: AskRequest | None, work: Callable[[], Awaitable[T]]) -> T:
         looking = self._enter(request)
         try:
             with looking.count_waiter():
                 async with self.searches, looking.seat():
-                    return await search(request, start, limit)
+                    return await work()
         finally:
             looking.answers.cancel()
             self._leave(looking)
 
-    def _enter(self, request: AskRequest) -> AwaitedRequest:
+    def _enter(self, request: AskRequest | None) -> AwaitedRequest:
         """Give a place; where none is free, take that of the first question that nobody waits for."""
         if self.runs.ending:
             what = "the query service takes no more questions: it is shutting down"

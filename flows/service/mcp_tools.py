@@ -30,6 +30,7 @@ from tasks.asking.request import AskRequest, QuestionText
 from tasks.report.pictures import draw_page
 from tasks.settings.readers import READERS_HELP, Reader
 from tasks.views.answers import view_answer
+from tasks.views.checks import VerificationView, view_verification
 from tasks.views.corpora import view_corpora
 from tasks.views.documents import find_page, open_document, view_document, view_outline, view_page, view_receipt
 
@@ -37,6 +38,8 @@ Answering = Callable[[AskRequest], Awaitable[Sequence[Mapping[str, Any]]]]
 """Answers a request; each answer is as `--json` shows it."""
 Searching = Callable[[AskRequest, int, int], Awaitable[Found]]
 """Ranks passages, as `flows.service.search.search` does."""
+Verifying = Callable[[str, str], Awaitable[VerificationView]]
+"""Looks for what a text claims in a corpus, as `tasks.views.checks.view_verification` does."""
 Ingesting = Callable[[Sequence[str], str], Awaitable[Mapping[str, Any]]]
 """Reads paths into a corpus and returns what `flowreader ingest --json` says."""
 
@@ -80,16 +83,35 @@ Cursor = Annotated[int, Field(ge=0, description="where to go on: next_cursor of 
 Paths = Annotated[tuple[str, ...], Field(min_length=1, description="files, folders or s3:// addresses")]
 
 
+async def verify_here(text: str, corpus: str) -> VerificationView:
+    return await asyncio.to_thread(view_verification, text, corpus)
+
+
 class Tools(MCPServer):
     """The server of the tools, for one corpus alone where that is given; those that write are there only with `ingesting`."""
 
     def __init__(
-        self, answering: Answering, *, corpus: str = "", searching: Searching = search, ingesting: Ingesting | None = None
+        self,
+        answering: Answering,
+        *,
+        corpus: str = "",
+        searching: Searching = search,
+        verifying: Verifying = verify_here,
+        ingesting: Ingesting | None = None,
     ) -> None:
         version = metadata.version("flowreader")
         super().__init__("flowreader", version=version, instructions=INSTRUCTIONS, subscriptions=False, log_level="WARNING")
-        self.corpus, self.answering, self.searching = corpus, answering, searching
-        reading = (self.ask, self.search_passages, get_page, get_outline, get_answer, list_documents, self.list_corpora)
+        self.corpus, self.answering, self.searching, self.verifying = corpus, answering, searching, verifying
+        reading = (
+            self.ask,
+            self.search_passages,
+            self.verify,
+            get_page,
+            get_outline,
+            get_answer,
+            list_documents,
+            self.list_corpora,
+        )
         for tool in reading:
             self.add_tool(tool, tool.__name__.removesuffix("_passages"), annotations=READS)
         if ingesting is not None:
@@ -158,6 +180,17 @@ class Tools(MCPServer):
         hits, more = await self.searching(request, cursor, limit)
         return make_part({"query": query}, "passages", hits, 0, base=cursor, more=more)
 
+    async def verify(
+        self,
+        text: Annotated[str, Field(description="quotes are what stands between quotation marks, or in a Markdown block quote")],
+        corpus: Corpus = "",
+        cursor: Cursor = 0,
+    ) -> CallToolResult:
+        """Look for the quotes and numbers of a text in the documents: `found`, `elsewhere`, `stitched` or `missing`, and where."""
+        head = fields_of(await self.verifying(text, corpus))
+        checks = [one | {"places": list(map(of_use, one["places"]))} for one in head.pop("checks")]
+        return make_part(head, "checks", checks, cursor)
+
     def list_corpora(self, cursor: Cursor = 0) -> CallToolResult:
         """List the corpora that there are, with what they hold."""
         rows = fields_of(from_root(view_corpora()))["corpora"]
@@ -213,12 +246,12 @@ def remove(document: DocumentRemoved, corpus: Corpus = "") -> CallToolResult:
 
 def make_answer_part(answer: Mapping[str, Any], cursor: int) -> CallToolResult:
     """Return an answer as `--json` has it, without how it was found; `get_answer` has the rest."""
-    head = _of_use(answer) | {"parts": [cut_values(_of_use(part)) for part in answer["parts"]]}
-    return make_part(head, "citations", [_of_use(one) for one in answer["citations"]], cursor)
+    head = of_use(answer) | {"parts": [cut_values(of_use(part)) for part in answer["parts"]]}
+    return make_part(head, "citations", list(map(of_use, answer["citations"])), cursor)
 
 
-def _of_use(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name in OF_USE}
+def of_use(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in value.items() if name in OF_USE}
 
 
 def fields_of(view: BaseModel) -> dict[str, Any]:

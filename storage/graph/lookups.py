@@ -36,32 +36,41 @@ def nearest_nodes(
 
 
 def matching_nodes(
-    graph: GraphStore, words: Sequence[str], *, limit: int, where: Filter | None
+    graph: GraphStore, words: Sequence[str], *, limit: int, where: Filter | None, in_a_row: bool = False
 ) -> tuple[RowIds, npt.NDArray[np.float32]]:
-    """Return the rows of the nodes that hold the words best, and their scores, higher is better, in no order."""
-    found = _match(graph, TableName.NODES, words, ["_score"], limit, where)
+    """Return the rows of the nodes that hold the words best, and their scores, higher is better, in no order.
+
+    `in_a_row`: only of those that hold all of them, one after the other.
+    """
+    found = _match(graph, TableName.NODES, words, ["_score"], limit, where, in_a_row)
     return found["_rowid"].to_numpy(), found["_score"].to_numpy()
 
 
 def matching_rows(
-    graph: GraphStore, words: Sequence[str], *, limit: int, where: Filter | None
+    graph: GraphStore, words: Sequence[str], *, limit: int, where: Filter | None, in_a_row: bool = False
 ) -> tuple[list[str], npt.NDArray[np.float32]]:
     """Return for the table rows that hold the words best the ids of their nodes, and their scores, in no order."""
-    found = _match(graph, TableName.ROWS, words, ["node_id", "_score"], limit, where)
+    found = _match(graph, TableName.ROWS, words, ["node_id", "_score"], limit, where, in_a_row)
     return found["node_id"].to_pylist(), found["_score"].to_numpy()
 
 
 def _match(
-    graph: GraphStore, name: TableName, words: Sequence[str], columns: list[str], limit: int, where: Filter | None
+    graph: GraphStore,
+    name: TableName,
+    words: Sequence[str],
+    columns: list[str],
+    limit: int,
+    where: Filter | None,
+    in_a_row: bool,
 ) -> pa.Table:
-    """Return the rows that hold one of the words at least.
+    """Return the rows that hold one of the words at least, or all of them in a row.
 
     A word is never read as a query's syntax. Stop words, signs and what the index does not hold find nothing.
     """
-    from lancedb.query import MatchQuery
+    from lancedb.query import MatchQuery, PhraseQuery
 
-    asked = [word.encode("utf-8", "replace").decode() for word in dict.fromkeys(words)][:WORDS]
-    wanted: Any = MatchQuery  # its options have defaults that its declaration hides
+    asked = [word.encode("utf-8", "replace").decode() for word in (words if in_a_row else dict.fromkeys(words))][:WORDS]
+    wanted: Any = PhraseQuery if in_a_row else MatchQuery  # their options have defaults that their declarations hide
     query = graph.tables[name].search(wanted(" ".join(asked), FULL_TEXT[name]), query_type="fts")
     return _fetch(query, name, columns, limit, where)
 

@@ -122,13 +122,24 @@ def load_nodes(view: GraphView, ids: Collection[str], *, columns: Sequence[str],
     return _graph(view, positions, columns, initial_vectors)
 
 
-def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:
-    """Return what full text has of the words in the scope, at most `limit` nodes and as many rows of tables; it takes no vector."""
+def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: int, in_a_row: bool = False) -> TextHits:
+    """Return what full text has of the words in the scope, at most `limit` nodes and as many rows of tables; it takes no vector.
+
+    `in_a_row`: only what holds all of them, one after the other.
+    """
     graph = view.graph
     with ThreadPoolExecutor(1) as pool:
-        rows = pool.submit(matching_rows, graph, words, limit=limit, where=scope.row_filter())
-        nodes, scores = matching_nodes(graph, words, limit=limit, where=scope.node_filter())
+        rows = pool.submit(matching_rows, graph, words, limit=limit, where=scope.row_filter(), in_a_row=in_a_row)
+        nodes, scores = matching_nodes(graph, words, limit=limit, where=scope.node_filter(), in_a_row=in_a_row)
     return TextHits(nodes, scores, *rows.result())
+
+
+def rank_hits(adjacency: Adjacency, hits: TextHits) -> IntArray:
+    """Return the positions of what full text found, nodes and tables by turns, the best first."""
+    return by_turns(
+        rank_positions(adjacency, adjacency.positions_of_rows(hits.nodes), hits.scores),
+        rank_positions(adjacency, adjacency.positions_of(hits.tables), hits.row_scores),
+    )
 
 
 def load_around(
@@ -199,10 +210,7 @@ def find_seeds(view: GraphView, scope: Scope, *, vector: Vectors, words: Sequenc
     adjacency = view.adjacency
     return by_turns(
         rank_positions(adjacency, adjacency.positions_of_rows(close), -distances),
-        by_turns(
-            rank_positions(adjacency, adjacency.positions_of_rows(text_hits.nodes), text_hits.scores),
-            rank_positions(adjacency, adjacency.positions_of(text_hits.tables), text_hits.row_scores),
-        )[:by_text],
+        rank_hits(adjacency, text_hits)[:by_text],
     )
 
 

@@ -109,7 +109,7 @@ def read_batch(source: str) -> tuple[str, ...]:
     cannot be read, holds no question, or a line cannot be used.
     """
     questions: list[str] = []
-    for number, line in enumerate(_lines_of(source), 1):
+    for number, line in enumerate(read_text(source, "batch", "one question per line").split("\n"), 1):
         if line.strip() and not line.lstrip().startswith(COMMENT):
             try:
                 questions += check_questions([question_of_line(line)])
@@ -120,15 +120,14 @@ def read_batch(source: str) -> tuple[str, ...]:
     return tuple(questions)
 
 
-def _lines_of(source: str) -> list[str]:
+def read_text(source: str, what: str, wanted: str) -> str:
+    """Return the text of a file, or of standard input ("-"); raise QuestionError where it cannot be read."""
     try:
         written = sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
-        return written.decode("utf-8-sig").split("\n")
+        return written.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise QuestionError(
-            f"the batch {source!r} cannot be read: {reason}", source, "give a text file with one question per line"
-        ) from error
+        raise QuestionError(f"the {what} {source!r} cannot be read: {reason}", source, f"give a text file with {wanted}") from error
 
 
 def question_of_line(line: str) -> str:

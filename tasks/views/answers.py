@@ -14,6 +14,8 @@ from storage.records.answers import Answer, AnswerPart, AnswerStatus, Citation, 
 from storage.records.documents import DocumentRecord
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from storage.corpus.snapshot import Snapshot
 
 PLACE_WORDS = {
@@ -89,20 +91,20 @@ def view_answers(answers: Sequence[Answer], snapshot: Snapshot) -> list[AnswerVi
 
 def _view(answer: Answer, records: Mapping[str, DocumentRecord], corpus: str) -> AnswerView:
     among = f"{corpus}&answer={answer.answer_id}&cited="
-    citations = tuple(_view_citation(number, one, records, among) for number, one in enumerate(answer.citations, 1))
+    citations = tuple(view_citation(number, one, records, f"{among}{number}") for number, one in enumerate(answer.citations, 1))
     parts = tuple(
-        PartView(**_values(part, AnswerPart), numbers=tuple(citations[place].number for place in part.citations))
+        PartView(**values_of(part, AnswerPart), numbers=tuple(citations[place].number for place in part.citations))
         for part in answer.parts
     )
-    kept = _values(answer, Answer) | {"citations": citations, "parts": parts}
+    kept = values_of(answer, Answer) | {"citations": citations, "parts": parts}
     return AnswerView(**kept, withheld=_is_withheld(answer), link=f"/answers/{answer.answer_id}?{corpus}")
 
 
-def _view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], among: str) -> CitationView:
+def view_citation(number: int, citation: Citation, records: Mapping[str, DocumentRecord], query: str) -> CitationView:
     record = records.get(citation.document.id)
-    link = f"/documents/{citation.document.id}/pages/{citation.page}?{among}{number}"
+    link = f"/documents/{citation.document.id}/pages/{citation.page}?{query}"
     place = place_words(record, citation.page)
-    return CitationView(**_values(citation, Citation), number=number, place=place, link=link if record else None)
+    return CitationView(**values_of(citation, Citation), number=number, place=place, link=link if record else None)
 
 
 def place_words(record: DocumentRecord | None, page: int, label: str | None = None) -> str:
@@ -118,5 +120,5 @@ def _is_withheld(answer: Answer) -> bool:
     return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
 
 
-def _values(record: Answer | AnswerPart | Citation, kind: type[Answer | AnswerPart | Citation]) -> dict[str, Any]:
+def values_of(record: object, kind: type[DataclassInstance]) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(kind)}

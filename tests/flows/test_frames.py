@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from flows.frames import ANSWERS, CELLS, CITATIONS, DOCUMENTS, Corpus
+from flows.frames import ANSWERS, CELLS, CHECKS, CITATIONS, DOCUMENTS, Corpus
 from storage.errors import UnknownError
 from storage.records.documents import NodeKind
 from tasks.asking.request import QuestionError
@@ -53,6 +53,14 @@ def test_an_answer_and_what_it_cites_are_frames_and_are_kept(small):
     flowreader("documents", "remove", CHEAP[3], "--corpus", "small", home=Path(os.environ["FLOWREADER_HOME"]), check=0)
     assert CHEAP[3] not in set(small.documents()["document"])
     assert set(small.citations(asked).filter(pl.col("document") == CHEAP[3])["quote"]) == {""}
+
+
+def test_the_checks_of_a_text_are_a_frame(small):
+    cited = small.citations(small.ask(WEIGHT)).row(0, named=True)
+    found = small.verify(f"“{cited['quote']}”, and “nobody ever said this”.")
+    assert found.schema == pl.Schema(CHECKS) and found["verdict"].to_list() == ["found", "missing"]
+    assert (found["document"].to_list(), found["page"].to_list()) == ([cited["document"], None], [cited["page"], None])
+    assert small.verify("“nobody ever said this”").schema == pl.Schema(CHECKS)
 
 
 def test_the_cells_of_a_table_make_the_table_again(small):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from flows.service.news import LatestEvents
 from flows.service.paths import from_root, roots_of
@@ -22,6 +22,7 @@ from tasks.asking.request import QUESTION_BOUNDS, AskRequest
 from tasks.events import DraftGrown
 from tasks.report.write import report_of
 from tasks.views.answers import AnswersView, AnswerView, view_answer, view_answers
+from tasks.views.checks import VerificationView
 from tasks.views.runs import AnswerLineageView, lineage_json, view_lineage
 
 MOST_QUESTIONS = 64
@@ -36,6 +37,11 @@ class AnswersGiven(BaseModel):
     answers: list[AnswerView]
 
 
+class TextGiven(BaseModel):
+    text: str = Field(description="plain text or Markdown; what is checked stands between quotation marks, or is a number")
+
+
+TEXT = {"requestBody": {"required": True, "content": {JSON: {"schema": TextGiven.model_json_schema()}}}}
 FORM = {"requestBody": {"required": True, "content": {JSON: {"schema": {"$ref": "#/components/schemas/AskRequest"}}}}}
 
 
@@ -54,6 +60,13 @@ async def passages(
     asked = AskRequest(questions=(query,), corpus=corpus, documents=tuple(documents or ()))
     hits, more = await run_while_connected(request, request.app.state.intake.search(asked, cursor, limit))
     return {"query": query, "passages": hits, "next_cursor": more}
+
+
+@router.post("/corpora/{corpus}/verify", openapi_extra=TEXT)
+async def verify(request: Request, corpus: Corpus) -> VerificationView:
+    """Look for the quotes and numbers of a text in a corpus, each with page and box; no model is asked, and nothing kept."""
+    given = parse_form(TextGiven, await read_body(request))
+    return await run_while_connected(request, request.app.state.intake.verify(given.text, corpus))
 
 
 @router.post("/ask", responses={200: {"model": AnswersGiven}}, openapi_extra=FORM)

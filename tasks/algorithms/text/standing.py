@@ -1,8 +1,9 @@
 """Where words stand in a text, however they are spaced, set off or capitalised; and the part worth quoting."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -15,10 +16,48 @@ _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that set no space between words: each sign counts by itself."""
 _TOKEN = re.compile(rf"[{_UNSPACED}]|(?<!\w)-\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*|[^\W\d_{_UNSPACED}]+")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_GAP = re.compile(r"\.{3}|…")
+GAP = re.compile(r"\.{3}|…")
 _BETWEEN = "\0"
 LONGEST_GAP = 300
 """Characters that an ellipsis may leave out."""
+
+
+class Words:
+    """The words and numbers of a text, in which others are looked for again and again.
+
+    As one string in which each is set off, so that to look into it takes no longer than to read it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
+        tokens = tokens_of(text)
+        self._starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
+        self._row = _row(tokens)
+
+    def find(self, words: str) -> tuple[int, int] | None:
+        """Return what `find_words` does."""
+        start, end = -1, 0
+        for wanted in _parts(words):
+            if (span := self.find_run(wanted, end)) is None or (start >= 0 and span[0] - end > LONGEST_GAP):
+                return None
+            start, end = (span[0] if start < 0 else start), span[1]
+        return None if start < 0 else (start, end)
+
+    def find_run(self, tokens: Sequence[str], after: int = 0) -> tuple[int, int] | None:
+        """Return where the tokens first stand one after the other behind a character of the text, as (start, end)."""
+        first = bisect_left(self._spans, (after, after))
+        at = self._row.find(_row(tokens), self._starts[first])
+        if at < 0:
+            return None
+        place = bisect_right(self._starts, at) - 1
+        return self._spans[place][0], self._spans[place + len(tokens) - 1][1]
+
+
+@lru_cache(maxsize=64)
+def _parts(words: str) -> list[list[str]]:
+    """Return the tokens between the ellipses."""
+    return [tokens for part in GAP.split(words) if (tokens := tokens_of(part))]
 
 
 def find_words(text: str, words: str) -> tuple[int, int] | None:
@@ -28,20 +67,7 @@ def find_words(text: str, words: str) -> tuple[int, int] | None:
     not in "cart inside". Between them the text may have other signs and spaces. An ellipsis leaves out a little. No words stand
     nowhere.
     """
-    spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
-    tokens = tokens_of(text)
-    starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
-    row = _row(tokens)
-    first, end = -1, 0
-    for wanted in filter(None, map(tokens_of, _GAP.split(words))):
-        at = row.find(_row(wanted), starts[end])
-        if at < 0:
-            return None
-        place = bisect_right(starts, at) - 1
-        if first >= 0 and spans[place][0] - spans[end - 1][1] > LONGEST_GAP:
-            return None
-        first, end = (place if first < 0 else first), place + len(wanted)
-    return None if first < 0 else (spans[first][0], spans[end - 1][1])
+    return Words(text).find(words)
 
 
 def tokens_of(text: str) -> list[str]:
@@ -49,8 +75,7 @@ def tokens_of(text: str) -> list[str]:
     return [_THOUSANDS.sub("", token).casefold() for token in _TOKEN.findall(text.translate(_DASHES))]
 
 
-def _row(tokens: list[str]) -> str:
-    """Return the tokens as one string in which each is set off: to look into it takes no longer than to read it."""
+def _row(tokens: Sequence[str]) -> str:
     return "".join(f"{_BETWEEN}{token}" for token in tokens) + _BETWEEN
 
 

@@ -154,3 +154,28 @@ def test_an_estimate_does_nothing(home, cheap_documents):
     estimate = said("ingest", cheap_documents, "--estimate", home=home)
     assert estimate["documents"] == len(CHEAP) and estimate["seconds"] > 0 and set(estimate["calls_of_a_question"].values()) == {0}
     assert not (home / "corpora").exists()
+
+
+def test_verify_ends_with_0_where_all_is_found_with_1_where_not_and_with_2_where_nothing_can_be_checked(in_library, tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    with open_for_reading(corpus_location("small")) as snapshot:
+        words = next(
+            node.content for record in snapshot.documents() for node in snapshot.nodes(record.id) if len(node.content) > 80
+        )
+    quote = " ".join(words.split()[:8])
+    well = flowreader("verify", "-", "--corpus", "small", home=in_library, check=0, input=f"“{quote}”")
+    assert well.stdout.startswith(f'✓ "{quote}"') and "1 of 1" in well.stdout
+    text = f"“{quote}” (nowhere.pdf) and “nobody ever said this”"
+    (tmp_path / "reply.md").write_text(text)
+    some = flowreader("verify", tmp_path / "reply.md", "--corpus", "small", home=in_library, check=1).stdout
+    assert "↪" in some and "nowhere.pdf" in some and '✗ "nobody ever said this" does not stand in the documents' in some
+    shown = said("verify", tmp_path / "reply.md", "--corpus", "small", home=in_library, check=1)
+    assert [check["verdict"] for check in shown["checks"]] == ["elsewhere", "missing"] and not shown["left_out"]
+    for source, corpus, what in (
+        ("bytes", "small", "UTF-8"),
+        ("gone", "small", "cannot be read"),
+        ("reply.md", "smal", "no corpus"),
+    ):
+        refused = said("verify", tmp_path / source, "--corpus", corpus, home=in_library, check=2)["error"]
+        assert what in refused["what"] and refused["remedy"]
+    assert said("verify", "-", "--corpus", "small", home=in_library, check=2)["error"]["what"] == "the text is empty"

@@ -101,6 +101,24 @@ def test_documents_come_in_parts_and_a_table_with_all_its_cells(door):
     assert found["passages"][0]["document"]["name"] == "budget.xlsx" and found["next_cursor"] == 1
 
 
+def test_a_text_is_checked_with_pages_and_links(door):
+    (answer,) = door.post(ASK, json=ASKED).json()["answers"]
+    quoted = answer["citations"][0]
+    text = f'“{quoted["quote"]}” (budget.xlsx, sheet 1). "Nobody ever said this".'
+    checked = door.post(f"{API}/verify", json={"text": text}).json()
+    elsewhere, missing = checked["checks"]
+    assert (elsewhere["verdict"], missing["verdict"]) == ("elsewhere", "missing") and not checked["all_found"]
+    (place,) = elsewhere["places"]
+    assert {name: place[name] for name in ("document", "page", "box")} == {
+        name: quoted[name] for name in ("document", "page", "box")
+    }
+    assert door.get(place["link"]).status_code == 200
+    for given, value in (({"text": ""}, ""), ({}, ""), ({"text": "no claim at all"}, "no claim at all")):
+        assert error(door.post(f"{API}/verify", json=given), 400)["value"] == value
+    assert error(door.post(f"{API}/verify", json={"text": "x" * 1_000_001}), 400)["remedy"] == "send less at once"
+    assert error(door.post("/api/v1/corpora/smal/verify", json={"text": "5 t"}), 404)["value"] == "smal"
+
+
 def test_an_answer_is_found_again_and_counted(door):
     (answer,) = door.post(ASK, json=ASKED).json()["answers"]
     assert door.get(f"{API}/answers/{answer['answer_id'][:16]}").json()["citations"] == answer["citations"]
@@ -190,7 +208,7 @@ def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, 
 def test_openapi_describes_the_api_and_the_question(door):
     described = door.get("/openapi.json").json()
     assert {path for path in described["paths"] if not path.startswith("/api/v1/")} == {"/health"}
-    assert len(described["paths"]) == 19
+    assert len(described["paths"]) == 20
     schemas = described["components"]["schemas"]
     assert all(name in schemas for name in re.findall('"#/components/schemas/([^"]+)"', json.dumps(described)))
     assert schemas["AskRequest"]["example"]["questions"]

@@ -28,7 +28,7 @@ from tasks.asking.request import AskRequest
 from tests.flows.service.worlds import ASKED, client, error, intake, served
 from tests.program import flowreader
 
-READING = ["ask", "get_answer", "get_outline", "get_page", "list_corpora", "list_documents", "search"]
+READING = ["ask", "get_answer", "get_outline", "get_page", "list_corpora", "list_documents", "search", "verify"]
 QUESTION = ASKED["questions"][0]
 
 
@@ -57,6 +57,9 @@ async def every_tool_that_reads_works(client, corpus):
     assert any(hit["document"] == cited["document"] and "163 t" in hit["quote"] for hit in best["passages"])
     (only,) = (await said(client, "search", query="fuel", documents=["budget.xlsx"], limit=1, **corpus))["passages"]
     assert only["document"]["name"] == "budget.xlsx"
+    checked = await said(client, "verify", text=f'“{cited["quote"]}” and "the moon is made of cheese"', **corpus)
+    assert [check["verdict"] for check in checked["checks"]] == ["found", "missing"] and not checked["all_found"]
+    assert [place["document"] for place in checked["checks"][0]["places"]] == [cited["document"]]
     assert (await said(client, "get_outline", document="maintenance_manual.docx", **corpus))["sections"]
     slide = await said(client, "get_page", document=cited["document"]["id"][:8], page=1, **corpus)
     assert any("163 t" in each["text"] for each in slide["texts"]) and "no pictures" in slide["no_picture"]
@@ -69,6 +72,7 @@ async def every_tool_that_reads_works(client, corpus):
         ("get_outline", {"document": "../budged.xls", **corpus}, "../budged.xls", "a part that no other has"),
         ("ask", {"question": "How deep?", "document": "budget.xlsx"}, "document", "it takes question"),
         ("search", {"query": "deep", "limit": 0}, "0", "schema"),
+        ("verify", {"text": "no claim", **corpus}, "no claim", "quotation marks"),
         ("ask", {}, "", "schema"),
         ("ingest", {"paths": []}, "[]" if corpus == {} else "ingest", "schema" if corpus == {} else "take one of"),
     ):
@@ -135,7 +139,12 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
     async def world():
         async with Client(Tools(answer_here, corpus="small")) as client:
             assert [each["corpus"] for each in (await said(client, "list_corpora"))["corpora"]] == ["small"]
-            for tool, more in (("list_documents", {}), ("ask", {"question": QUESTION}), ("search", {"query": "weight"})):
+            for tool, more in (
+                ("list_documents", {}),
+                ("ask", {"question": QUESTION}),
+                ("search", {"query": "weight"}),
+                ("verify", {"text": "5 t"}),
+            ):
                 wrong = await said(client, tool, wrong=True, corpus="another", **more)
                 assert "knows corpus 'small' alone" in wrong["what"] and wrong["value"] == "another"
             assert (await said(client, "list_documents", wrong=True, corpus="a" * 9_000))["value"] == "a" * 100
@@ -148,10 +157,11 @@ def test_a_server_of_one_corpus_knows_no_other_and_one_of_several_has_it_named(h
     asyncio.run(world())
 
 
-def test_over_http_a_search_takes_the_place_of_a_question():
+def test_over_http_a_search_and_a_check_take_the_place_of_a_question():
     async def world():
         async with Client(streamable_http_client(f"{address}/mcp")) as client:
-            assert "full" in (await said(client, "search", wrong=True, query="weight"))["what"]
+            for tool, given in (("search", {"query": "weight"}), ("verify", {"text": "weight 5 t"})):
+                assert "full" in (await said(client, tool, wrong=True, **given))["what"]
 
     with served(room=0) as (address, _intake):
         asyncio.run(world())
