@@ -13,11 +13,12 @@ import pytest
 from flows.ask import answer_one
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
+from storage.errors import RequestError
 from storage.records.answers import AnswerStatus
 from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.asked_questions import AskedQuestions
 from tasks.evaluation import asking as benchmark_asking
-from tasks.evaluation.arms import reader_arms
+from tasks.evaluation.arms import EvaluationRequest, arms_of, reader_arms
 from tasks.evaluation.asking import (
     BATCH,
     EvaluationContext,

@@ -17,6 +17,7 @@ from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
+from tasks.evaluation.comparing import compare
 from tasks.evaluation.figures import (
     ABLATED,
     GAINS_OF_SIZES,
@@ -38,6 +39,7 @@ from tasks.evaluation.scoring import (
     CUTS,
     OWN,
     PERFECT,
+    PROVEN,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     SAME_EACH,
@@ -46,11 +48,12 @@ from tasks.evaluation.scoring import (
     WORDS_SHOWN,
     Judged,
     accuracy_by,
+    deviation_of,
     difference_of,
     f1_by,
     gain_over,
 )
-from tasks.evaluation.units import figures_in
+from tasks.evaluation.units import figures_in, write_figure
 from tasks.settings.ask import AllSettings
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
 from tests.storage.evaluation_worlds import plain, scored

@@ -207,6 +207,16 @@ def test_every_part_of_the_method_has_an_ablation():
     assert not papers & set(ablations(AllSettings()))
 
 
+def test_only_answers_are_read_by_the_model_of_the_environment_unless_it_is_asked_for(folder, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    read = {"ask": {"reading": {"by": "model"}}}
+    by = {what: [plan_of(folder, what=what, **more) for more in ({}, {"settings": read})] for what in ("answers", "retrieval")}
+    found = {what: [{arm.ask.reading.by for arm in plan.arms} for plan in plans] for what, plans in by.items()}
+    assert found == {"answers": [{"model"}, {"model"}], "retrieval": [{"rules"}, {"model"}]}
+    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL")
+    assert plan_of(folder, what="answers").request.settings.ask.reading.by == "rules"
+
+
 def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_model_reads():
     read = change_settings(AllSettings(), {"ask.reading.by": "model"})
     changes = [change for own in (ablations(read), *READER_ABLATIONS.values()) for change in own.values()]

@@ -206,7 +206,7 @@ def test_to_refuse_is_right_where_there_is_no_answer():
         ("unverified", "wrong", False, 0.0),
     ],
 )
-def test_right_with_proof_is_what_is_right_and_of_which_a_part_at_least_is_proven(status, kind, right, proven):
+def test_right_with_proof_is_what_is_right_and_proven_at_least_in_part(status, kind, right, proven):
     found = worth_of_answer(CAR, kind, correct=right, status=status, answer="a car")
     assert (found[CORRECT], found[PROVEN]) == (float(right), proven)
     refused = worth_of_answer(NOTHING, "abstained", correct=True, status="not_found")
