@@ -1,4 +1,4 @@
-"""Where models are, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; which model a server has."""
+"""Where models are, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; what a server has."""
 
 import json
 import os
