@@ -178,20 +178,27 @@ def proof_of(question: str, answer: str, quotes: Sequence[Quote], pieces: Sequen
 def prove_by_citations(
     question: str, answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int
 ) -> Proof:
-    """Prove an answer by the words that a model quotes, and by what in the passages that it cites says it.
+    """Prove an answer by the words that a model quotes, else by the sentences around them, and by what it cites without words.
 
     What it says to see in a picture proves the parts that no words prove: it is counted as unchecked.
     """
     quotes = check_quotes(answer, cited, shown, path, most_words=most_words)
-    nodes = {node.id: node for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
-    beside = [quote_of(node, piece.text, path) for node in nodes.values() for piece in pieces_of(node, path.rows.get(node.id, ()))]
-    pieces = [
-        *(proof_piece(quote, cited=True, about=True) for quote in quotes),
-        *(proof_piece(quote, cited=False, about=True) for quote in beside),
-    ]
-    proof = proof_of(question, answer, [*quotes, *beside], pieces, most_words)
+    proof = proof_of(question, answer, quotes, [proof_piece(quote, cited=True, about=True) for quote in quotes], most_words)
+    if not proof.is_whole:
+        around = _around(quotes, cited, shown, path)
+        pieces = [proof_piece(quote, cited=is_quoted, about=True) for quote, is_quoted in around]
+        proof = proof_of(question, answer, [quote for quote, _is_quoted in around], pieces, most_words)
     seen = [quote for quote in quotes if any(quote.node.id == node for node, _words in call_book.get().unchecked)]
     return proof if proof.is_whole or not seen else _proven_by_sight(proof, seen[0])
+
+
+def _around(quotes: Sequence[Quote], cited: Sequence[Cited], shown: Shown, path: PathText) -> list[tuple[Quote, bool]]:
+    """Return the sentences and rows of the passages that are cited, and whether one is quoted: those first."""
+    nodes = {node.id: node for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
+    pieces = [quote_of(node, piece.text, path) for node in nodes.values() for piece in pieces_of(node, path.rows.get(node.id, ()))]
+    words = {node: [quote.text for quote in quotes if quote.node.id == node] for node in nodes}
+    found = [(piece, any(find_words(piece.text, text) for text in words[piece.node.id])) for piece in pieces]
+    return sorted(found, key=lambda one: not one[1])
 
 
 def _proven_by_sight(proof: Proof, seen: Quote) -> Proof:

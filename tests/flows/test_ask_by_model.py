@@ -142,7 +142,7 @@ def test_a_small_model_is_asked_once_by_the_papers_method_too(context):
     wrong = Reader({}, instead={"ShortAnswer": '"99 miles"'})
     with read_by(of_document(context, "harbour"), wrong, settings=settings) as (place, server):
         answer = answer_at(place, QUESTION)
-    assert forms(server) == {"ShortAnswer": 1} and answer.gate is None and answer.status is AnswerStatus.UNVERIFIED
+    assert forms(server) == {"ShortAnswer": 1} and answer.gate is None and answer.status is AnswerStatus.EVIDENCE
     assert answer.models["reader"] == "model in small form"
 
 
@@ -179,13 +179,13 @@ def test_the_lineage_records_every_call_and_the_answer_names_model_and_prompts(c
     assert CallCache(calls_folder()).subjects() == [questions_owner(context.snapshot.location.name)]
 
 
-ANSWER = "It is 20 metres\u00a0deep \x1b[31mat\n\u202elow tide."
-CLEANED = "It is 20 metres deep [31mat low tide."
+ANSWER = "It is {}\u00a0deep, \x1bas\n\u202eit is."
+CLEANED = "It is {} deep, as it is."
 
 
 def wordy(request):
     found = Reader(DEPTHS).found(request)
-    return whole_answer(ANSWER, [found[0][1]])
+    return whole_answer(ANSWER.format(found[0][0]), [found[0][1]])
 
 
 def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, home, monkeypatch):
@@ -212,6 +212,7 @@ def test_the_stages_come_in_order_and_the_draft_grows_to_the_answer(location, ho
         < words.index("looking again 0 of 2")
     ), words
     drafts = [event.text for event in followed if isinstance(event, DraftGrown)]
-    assert len(drafts) > 3 and drafts[-1] == answer.answer == CLEANED
+    cleaned = CLEANED.format(answer.citations[0].quote.removesuffix(" deep"))
+    assert len(drafts) > 3 and drafts[-1] == answer.answer == cleaned
     assert all(later.startswith(earlier) for earlier, later in pairwise(drafts))
-    assert followed[-1] == DraftGrown(answer.answer_id, CLEANED)
+    assert followed[-1] == DraftGrown(answer.answer_id, cleaned)

@@ -14,7 +14,7 @@ from tasks.algorithms.metrics.numbers import StatedNumber, stated_numbers
 MOST_VALUES = 12
 """More numbers than a model adds up are the row of a large table, and give any result."""
 DIFFERENCE = re.compile(
-    r"\b(?:differ\w*|chang\w*|increas\w*|decreas\w*|gr[eo]w\w*|f[ae]ll\w*|drop\w*|r[io]se\w*|declin\w*|reduc\w*|improv\w*|gain\w*"
+    r"\b(?:differ\w*|chang\w*|(?:in|de)creas\w*|gr[eo]w\w*|f[ae]ll\w*|drop\w*|r[io]se\w*|declin\w*|reduc\w*|improv\w*|gain\w*"
     r"|more|less|fewer|\w+er than|by how m(?:any|uch)|gap|exceed\w*|lost?|lose)\b",
     re.IGNORECASE,
 )

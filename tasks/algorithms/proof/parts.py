@@ -118,7 +118,9 @@ class Claim:
             return False
         if piece.is_row:
             words = answer_words(f"{piece.heads} {piece.text}")
-            return all(_is_in_row(word, words) for word in self.added) and self.denies != NEGATIONS.isdisjoint(words)
+            # A heading such as "weight without base" denies no number.
+            alike = self.denies != NEGATIONS.isdisjoint(words) or (not self.denies and any(map(is_number, self.added)))
+            return alike and all(_is_in_row(word, words) for word in self.added)
         words = answer_words(piece.text)
         units = [pair for pair in pairwise(self.said) if is_number(pair[0]) and not is_number(pair[1]) and pair[1] in self.added]
         return all(any(set(pair) == set(other) for other in pairwise(words)) for pair in units) and any(

@@ -9,7 +9,7 @@ ECHO_WORDS = 5
 """Fewer words of a question may be the answer that it offers, or a name that it says."""
 REPEATED_WORDS = 12
 MOST_REPEATED = 0.34
-"""A text of so many words in which a third are different runs on."""
+"""A text as long, in which fewer than a third of the words are different, runs on."""
 
 
 def why_unusable(question: str, answer: str, shown: str) -> str:

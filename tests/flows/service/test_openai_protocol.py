@@ -95,7 +95,7 @@ def test_the_model_of_the_service_answers_unless_the_caller_wants_it_otherwise(o
         by_rules = official.chat.completions.create(model="small", messages=ASKED, extra_body=how)
         reply = official.chat.completions.create(model="small", messages=ASKED)
     assert by_rules.usage.total_tokens == 0 < reply.usage.completion_tokens < reply.usage.total_tokens
-    assert reply.choices[0].message.content.startswith("It weighs 163 kg without its base.\n\n[1] product_page.html: ")
+    assert reply.choices[0].message.content.startswith("It weighs 163 t without its base.\n\n[1] product_page.html: ")
 
 
 def test_what_nothing_proves_is_not_streamed(official, monkeypatch):
@@ -168,7 +168,7 @@ def test_what_cannot_be_answered_is_refused_in_words(official, asked, kind, word
     ],
 )
 def test_what_a_front_end_wants_for_itself_costs_no_search(home, wanted, told):
-    text = f"### Task:\n{wanted}\n<chat_history>\nUSER: How heavy is it?\nASSISTANT: 163 kg\n</chat_history>"
+    text = f"### Task:\n{wanted}\n<chat_history>\nUSER: How heavy is it?\nASSISTANT: 163 t\n</chat_history>"
     asked = {"model": "no corpus at all", "messages": [{"role": "user", "content": text}]}
     reply = client(room=0).post("/v1/chat/completions", json=asked)
     assert json.loads(reply.json()["choices"][0]["message"]["content"]) == told and reply.json()["usage"]["total_tokens"] == 0

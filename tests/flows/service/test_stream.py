@@ -47,17 +47,18 @@ def test_stages_then_a_draft_then_the_answer_of_the_other_route(monkeypatch, tmp
     stages = [value for name, value in told if name == "stage"]
     assert stages[0]["words"].startswith("found ") and stages[-1] == {"words": "putting together"}
     drafts = [value["text"] for name, value in told if name == "draft"]
-    assert told[-1][1]["answer"] == "It weighs 163 kg without its base." and len(drafts) > 1
+    assert told[-1][1]["answer"] == "It weighs 163 t without its base." and len(drafts) > 1
     assert all(told[-1][1]["answer"].startswith(draft) for draft in drafts)
     assert fleeting_apart(told[-1][1]) == fleeting_apart(by_the_other) and by_the_other["answer_by"] == "model"
     logged = (tmp_path / "log").read_text()
-    assert "call-ended" in logged and not any(words in logged for words in ("163 kg", "putting", "draft", "stage"))
+    assert "call-ended" in logged and not any(words in logged for words in ("163 t", "putting", "draft", "stage"))
     assert again[0] == "answer" and again[1]["cached"] and again[1]["answer"] == told[-1][1]["answer"]
 
 
 def test_a_draft_that_nothing_proves_is_withdrawn_before_the_answer(monkeypatch):
     with model_reads(monkeypatch, unproven, piece_seconds=0.025) as request:
-        told = events_in(client().post("/ask/stream", json={**request, "reader": "top-k"}).text)
+        request = {**request, "reader": "top-k", "settings": {"reading": {"by": "model", "unproven": False}}}
+        told = events_in(client().post("/ask/stream", json=request).text)
     parts = [value for name, value in told if name == "stage" and "of" in value]
     assert parts and all(value["words"] == f"reading {value['done']} of 11" and value["of"] == 11 for value in parts)
     assert [name for name, _ in told[-3:]] == ["draft", "withdrawn", "answer"] and told[-2][1] == {}

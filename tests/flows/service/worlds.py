@@ -74,7 +74,7 @@ def in_part(request):
 
 def weighed(request):
     found = Reader({FACT: FACT}).found(request)
-    return whole_answer("It weighs 163 kg without its base.", [found[0][1]])
+    return whole_answer("It weighs 163 t without its base.", [found[0][1]])
 
 
 def unproven(_request):

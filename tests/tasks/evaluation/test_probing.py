@@ -197,7 +197,7 @@ def test_the_rarest_words_are_left_each_once_and_too_few_make_no_probe():
 @pytest.mark.parametrize(
     ("cells", "text", "questions"),
     [
-        (("Corran Sound", "163 kg"), "Weights | Site: Corran Sound | Net weight: 163 kg", ["Corran Sound, Net weight: ___"]),
+        (("Corran Sound", "163 t"), "Weights | Site: Corran Sound | Net weight: 163 t", ["Corran Sound, Net weight: ___"]),
         (("Corran", "163"), "Site: Corran | 2024 / Net weight: 163", ["Corran, 2024 Net weight: ___"]),
         (("Corran", "163"), "Site: Corran | Weight: 163", []),
         (("Corran Sound", "163"), "Corran Sound | 163", []),

@@ -112,6 +112,12 @@ def test_in_a_row_numbers_may_be_in_the_scale_that_stands_over_it():
     assert proven("What was the revenue of services?", "£41.2 thousand", row)[0][1] is UNSUPPORTED
 
 
+def test_a_heading_that_denies_denies_no_number():
+    row = about("Property: Weight without base | Value: 163 t", is_row=True)
+    assert proven("How heavy is it?", "163 t", row)[0][1] is QUOTED
+    assert proven("What is weighed?", "the base", row)[0][1] is UNSUPPORTED
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "pieces", "working"),
     [
