@@ -67,7 +67,8 @@ class PlainReader(ModelReader):
         call = self._call(question, self._material(shown))
         (value,) = self.context.ask([call])
         heed_failures([value])
-        if settings.model.forms == "auto" and not self.context.model.abilities.short and SLOW not in book.notes:
+        can = self.context.model.abilities
+        if settings.model.forms == "auto" and can.skill == "full" and not can.short and SLOW not in book.notes:
             book.notes.append(SLOW)
         if isinstance(value, ChatError):
             return tuple(readings)

@@ -60,6 +60,10 @@ class Reading:
     written: int = 0
     quotes: tuple[str, ...] = ()
 
+    @property
+    def is_proven(self) -> bool:
+        return self.status is not AnswerStatus.UNVERIFIED
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -188,6 +192,7 @@ def figures_of(found: Sequence[Compared], outcomes: Counter[Outcome]) -> list[Fi
         for name in (FLOW, PAGE):
             rows.append(share(f"{group}: answered, {name}", [bool(one.readings[name].said.strip()) for one in some]))
             rows.append(share(f"{group}: right, {name}", [one.right[name] for one in some]))
+        rows.append(share(f"{group}: right with proof, {FLOW}", [one.right[FLOW] and one.readings[FLOW].is_proven for one in some]))
         rows += paired(f"{group}: right, {FLOW} less {PAGE}", [one.right[FLOW] - one.right[PAGE] for one in some])
         rows += [share(f"{group}: shown and right, {name}", [one.shown[name] for one in some]) for name in (FLOW, RULES)]
         rows += paired(f"{group}: shown and right, {FLOW} less {RULES}", [one.shown[FLOW] - one.shown[RULES] for one in some])
