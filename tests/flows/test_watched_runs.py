@@ -41,7 +41,7 @@ def watch_runs(folder):
         with shows_all():
             ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
             process(*ingest, home=folder / "home", check=1)
-            process("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
+            process("ask", QUESTION, "--by", "rules", "--corpus", "small", home=folder / "home", check=0)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
                 (folder / "metrics").write_bytes(reply.read())
 
