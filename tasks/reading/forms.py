@@ -45,10 +45,12 @@ class ShortAnswer(RootModel[Annotated[str, characters(160)]]):
 
 
 class PlainAnswer(Form):
-    """What a model answers in one call, and the words of the pages that say it. Somebody waits for the answer: it comes first."""
+    """What a model answers in one call, and the words of the pages that say it. Somebody waits for the answer: it comes first.
+
+    Asked for its kind, one of 1.5B calls everything a yes or a no, and one of 0.5B nothing an answer.
+    """
 
     answer: Annotated[str, characters(300)]
-    kind: Literal["number", "list", "yes_no", "string", "none"]
     quotes: Annotated[list[Annotated[str, characters(QUOTE_CHARACTERS)]], items(4)]
 
 
@@ -105,6 +107,4 @@ class WholeAnswer(Form):
 def why_wrong(value: PlainAnswer | ShortAnswer, question: str, shown: str) -> str:
     """Return what makes a plain or a short reply unusable, in words for the model."""
     answer = clean(value.answer if isinstance(value, PlainAnswer) else value.root)
-    if isinstance(value, PlainAnswer) and value.kind != "none" and not answer:
-        return f"the answer is empty, but its kind is {value.kind}"
     return why_unusable(question, answer, shown)

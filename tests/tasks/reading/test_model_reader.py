@@ -215,8 +215,8 @@ def plain(**more):
     return model_settings(reading={"model": {"forms": "plain"} | more})
 
 
-def replying(answer, *quotes, kind="string"):
-    return Reader({}, instead={"PlainAnswer": {"answer": answer, "kind": kind, "quotes": list(quotes)}})
+def replying(answer, *quotes):
+    return Reader({}, instead={"PlainAnswer": {"answer": answer, "quotes": list(quotes)}})
 
 
 def test_plainly_a_model_is_shown_the_whole_pages_and_told_what_to_do_by_the_system(context):
@@ -244,7 +244,7 @@ def test_of_two_parts_each_has_its_proof_or_is_marked(context):
 
 def test_what_is_reckoned_of_two_quotes_is_reckoned_again(context):
     deeper = "By how many metres did the harbour get deeper since 1950?"
-    reply = replying("2 metres", "harbour is 20 metres deep", "harbour was 18 metres deep", kind="number")
+    reply = replying("2 metres", "harbour is 20 metres deep", "harbour was 18 metres deep")
     with reading(context, reply, (0,), (2,), text=deeper, settings=plain()) as scene:
         given = scene.synthesized(verdict=None)
     (part,) = given.parts
@@ -260,7 +260,7 @@ def test_code_an_echo_and_words_that_run_on_are_asked_for_once_more_and_never_sh
 
 
 def test_where_the_pages_do_not_answer_a_plain_model_says_so(context):
-    with reading(context, replying("", kind="none"), (0,), settings=plain()) as scene:
+    with reading(context, replying(""), (0,), settings=plain()) as scene:
         assert scene.synthesized(verdict=None).answer == "" and scene.server.calls == 1
 
 
