@@ -54,7 +54,7 @@ def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
 
 def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: Results) -> Line:
     asked = results.asked[arm][question.id]
-    head = {"id": question.id, "reader": arm, "question": question.text}
+    head: Line = {"id": question.id, "reader": arm, "question": question.text}
     if plan.request.what == "answers":
         own = next(one for one in plan.arms if one.name == arm)
         head |= {"reader": own.reader, "repeat": own.ask.models.repeat + 1}

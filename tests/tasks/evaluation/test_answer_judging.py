@@ -186,6 +186,7 @@ def test_a_judge_that_is_not_there_is_named_by_its_own_variables_and_one_that_ju
     monkeypatch.setenv("FLOWREADER_JUDGE_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ChatEndedError, match="FLOWREADER_JUDGE_BASE_URL"), judging_a_batch(location, what="answers"):
         pass
+    monkeypatch.delenv("FLOWREADER_JUDGE_BASE_URL")
     with judging() as (judge, _):
         assert "judged its own answers" in notes_on_judge(judge, {"chat": "scripted, pages rated by other"})[0]
         assert notes_on_judge(judge, {"chat": "other"}) == notes_on_judge(None, {"chat": "scripted"}) == ()

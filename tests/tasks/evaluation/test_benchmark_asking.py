@@ -205,7 +205,7 @@ def test_a_question_to_which_a_small_model_has_no_answer_that_counts_is_answered
 
 def test_an_answer_that_nothing_proves_is_kept_as_the_models_and_what_rules_cite_is_not_its_own(corpus, kept):
     said = Reader({}, instead={"ShortAnswer": '"nine"'})
-    with asking_a_model(corpus, kept, said, None, forms="small", unproven=True) as context:
+    with asking_a_model(corpus, kept, said, lambda _: None, forms="small", unproven=True) as context:
         tide = asked_all([TIDE], context)["tide"]
     assert (tide.unanswered, tide.answer, tide.status, tide.cited) == (False, "nine", "unverified", ())
 
