@@ -29,6 +29,8 @@ from tasks.reading.model_answer import agreed_answer, nothing_found
 
 SLOW = "the model is too slow at the moment to be asked in full"
 """A note, with which no answer is kept: it may be faster by the next question."""
+BEFORE_AN_ANSWER = " ,;:"
+"""What weak models set at the beginning of a string."""
 FIRST_WORDS_SECONDS = 12.0
 """What reading may take: people wait for the first words."""
 
@@ -73,7 +75,8 @@ class PlainReader(ModelReader):
         if isinstance(value, ChatError):
             return tuple(readings)
         book.show(sum(len(one.piece.text) for one in shown), of=sum(len(one.piece.text) for one in near))
-        answer, quoted = (clean(value.answer), value.quotes) if isinstance(value, PlainAnswer) else (clean(value.root), ())
+        answer, quoted = (value.answer, value.quotes) if isinstance(value, PlainAnswer) else (value.root, ())
+        answer = clean(answer).lstrip(BEFORE_AN_ANSWER)
         if not answer:
             return tuple(readings)
         proof = self._proof(question, answer, quoted, shown)
