@@ -7,6 +7,7 @@ from pydantic import Field, RootModel
 from tasks.algorithms.proof.replies import why_unusable
 from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
+from tasks.prompts.prompt import load_prompt
 
 PAIRS_AT_ONCE = 8
 """Pairs of passages that one call rates, at most."""
@@ -105,6 +106,6 @@ class WholeAnswer(Form):
 
 
 def why_wrong(value: PlainAnswer | ShortAnswer, question: str, shown: str) -> str:
-    """Return what makes a plain or a short reply unusable, in words for the model."""
+    """Return what makes a plain or a short reply unusable, in words for the model: what we said ourselves is no answer either."""
     answer = clean(value.answer if isinstance(value, PlainAnswer) else value.root)
-    return why_unusable(question, answer, shown)
+    return why_unusable(question, answer, shown) or why_unusable(load_prompt("mend_reply").text, answer, shown)

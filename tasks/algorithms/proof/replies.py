@@ -3,10 +3,13 @@
 import re
 
 from tasks.algorithms.metrics.answers import answer_words
+from tasks.algorithms.proof.parts import UNTELLING, YES_OR_NO
 
 CODE = re.compile(r"```|\w\.\w+\(|\b(?:def|function|print|import|return)\b[^.?!]*[({;]|[{}]|\\n|=>|</?\w+>|;\s*$")
+CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
+"""What is chosen stands in the question."""
 ECHO_WORDS = 5
-"""Fewer words of a question may be the answer that it offers, or a name that it says."""
+"""Fewer words of a question may be a name that it says."""
 REPEATED_WORDS = 12
 MOST_REPEATED = 0.34
 """A text as long, in which fewer than a third of the words are different, runs on."""
@@ -22,6 +25,8 @@ def why_unusable(question: str, answer: str, shown: str) -> str:
     words, asked = answer_words(answer), answer_words(question)
     if len(words) >= REPEATED_WORDS and len(set(words)) < MOST_REPEATED * len(words):
         return "the answer says the same words over and over"
-    if words and (words == asked or (len(words) >= ECHO_WORDS and set(words) <= set(asked))):
+    chooses = CHOICE.search(question) or YES_OR_NO.match(answer)
+    telling = {word for word in words if word not in UNTELLING}
+    if words and (words == asked or (len(words) >= ECHO_WORDS and telling <= set(asked) and not chooses)):
         return "the answer says the question again; it must be what the question asks for"
     return ""

@@ -251,7 +251,9 @@ def test_what_is_reckoned_of_two_quotes_is_reckoned_again(context):
     assert (part.support, part.working, len(given.quotes)) == (Support.COMPUTED, "20 - 18 = 2", 2)
 
 
-@pytest.mark.parametrize("said", ["strconv.Atoi(strings.Split(passage,", QUESTION, "so " * 30])
+@pytest.mark.parametrize(
+    "said", ["strconv.Atoi(strings.Split(passage,", QUESTION, "so " * 30, "One JSON value that fits the schema"]
+)
 def test_code_an_echo_and_words_that_run_on_are_asked_for_once_more_and_never_shown(context, said):
     with reading(context, replying(said), (0,), settings=plain()) as scene:
         given = scene.synthesized(verdict=None)

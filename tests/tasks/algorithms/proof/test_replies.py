@@ -16,6 +16,8 @@ QUESTION = "By how much did the availability of the turbines change between 2023
         ('{"answer": "-1.1"}', "program code"),
         ("By how much did the availability of the turbines change", "says the question again"),
         ("1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.", "over and over"),
+        ("The availability of the turbines that changed between 2023 and 2024", "says the question again"),
+        ("Yes, the availability of the turbines changed between 2023 and 2024", ""),
         ("-1.1", ""),
         ("", ""),
         ("It fell by 1.1 points, from 95.2 to 94.1.", ""),
@@ -27,6 +29,10 @@ QUESTION = "By how much did the availability of the turbines change between 2023
 def test_code_runs_of_words_and_echoes_are_no_answers(answer, why):
     found = why_unusable(QUESTION, answer, "Availability was 95.2 in 2023.")
     assert why in found and bool(found) == bool(why)
+
+
+def test_what_is_chosen_may_stand_in_the_question():
+    assert why_unusable("Is the sound or the harbour deeper?", "The sound is deeper than the harbour", "") == ""
 
 
 def test_what_looks_like_code_may_be_quoted_from_the_page():
