@@ -31,7 +31,7 @@ def place_of(number: StatedNumber, sentence: str, passages: Passages) -> Quote |
     """Return the piece of a passage that states a number of the sentence beside most of the words around it."""
     near = [*sentence[: number.start].split()[-NEAREST_WORDS:], *sentence[number.end :].split()[:NEAREST_WORDS]]
     telling = {stem for stem in stems_in(" ".join(near)) - UNTELLING if stem[0].isalpha() or len(stem) == len("2024")}
-    digits = NO_DIGIT.sub("", sentence[number.start : number.end]).strip("0")
+    digits = NO_DIGIT.sub("", sentence[number.start : number.end]).strip("0") or "0"
     best, most = None, LEAST_SHARE
     for held in passages.holding(sentence):
         node = held.node

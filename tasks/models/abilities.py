@@ -86,6 +86,8 @@ WORKER_PART, WORKER_SECONDS = 3, 15.0
 """How often as long, and how long at most, it waits for a reader's reply: full forms take a dozen of these."""
 PATIENT_SECONDS = 60.0
 """Before an ingest: its graph must not depend on how busy a server was. A healthy one answers in a few."""
+NOTICED_SECONDS = 0.1
+"""Less may be the network."""
 KEPT_SECONDS = 7 * 86_400.0
 AGAIN_SECONDS = 3600.0
 """Until a slow model is probed again; it may just have been busy."""
@@ -194,12 +196,19 @@ class AbilityProbe:
         read = written = 0.0
         if isinstance(self.reply, Completion):
             read, written = self.reply.read_per_second, self.reply.written_per_second
-            if isinstance(self.work, Completion):  # so long a prompt that the network matters little
-                read = read or self.work.input_per_second
+            read = read or self._pace()
         elif self.is_silent:
             read, written = len(PROMPT) / 4 / seconds, REPLY_TOKENS / seconds
         sees = self._sees() if self.sees is None else self.sees
         return Abilities(model.context_tokens, sees, round(read, 1), round(written, 1), self.skill())
+
+    def _pace(self) -> float:
+        """Return how fast the model reads by how much longer it was silent over the longer text; 0 where that does not show."""
+        if not (isinstance(self.reply, Completion) and isinstance(self.work, Completion)):
+            return 0.0
+        longer = self.work.waited_seconds - self.reply.waited_seconds
+        more = (self.work.input_tokens or 0) - (self.reply.input_tokens or 0)
+        return more / longer if longer > NOTICED_SECONDS and more > 0 else 0.0
 
     def _sees(self) -> bool:
         with suppress(UnusableReplyError, DeclinedReplyError):
@@ -282,7 +291,8 @@ async def look_at(
     found = await _probe(client, model, settings, seconds=seconds)
     abilities = found.abilities(model, seconds)
     if found.is_silent or isinstance(found.reply, Completion):
-        lasting = AGAIN_SECONDS if found.is_silent or abilities.is_slow(QUESTION_SECONDS) else KEPT_SECONDS
+        spoiled = found.is_silent or isinstance(found.work, FaultError)
+        lasting = AGAIN_SECONDS if spoiled or abilities.is_slow(QUESTION_SECONDS) else KEPT_SECONDS
         with suppress(OSError):
             kept = KeptAbilities(model, time.time() + lasting, seconds if found.is_silent else 0.0, abilities)
             write_durably(_path(endpoint, model), to_json(kept), synced=False)

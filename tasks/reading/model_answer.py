@@ -126,18 +126,22 @@ def _answer_of(
 
     With notes, or a part that nothing proves, it answers the question in part.
     """
-    quotes = [quote for one in proving for quote in one.quotes]
-    unproven = any(part.support is Support.UNSUPPORTED for part in proving[0].parts)
+    quotes = {(quote.node.id, quote.text): quote for one in proving for quote in one.quotes}
+    places = [list(quotes).index((quote.node.id, quote.text)) for quote in proving[0].quotes]
+    parts = tuple(
+        replace(part, citations=tuple(dict.fromkeys(places[place] for place in part.citations))) for part in proving[0].parts
+    )
+    unproven = any(part.support is Support.UNSUPPORTED for part in parts)
     supporting = sum(reading.supported for reading in readings)
     support = "1 path supports" if supporting == 1 else f"{supporting} paths support"
     agreeing = "" if supporting == 1 else "; they agree" if consistency == 1 else "; not all of them agree"
     return Synthesis(
         answer=answer,
         status=AnswerStatus.PARTIAL if notes or unproven else AnswerStatus.ANSWERED,
-        quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
+        quotes=tuple(quotes.values()),
         why=f"{support} an answer, of {len(readings)} that were read{agreeing}",
         notes=notes,
-        parts=proving[0].parts,
+        parts=parts,
     )
 
 

@@ -69,7 +69,7 @@ def _words(match: re.Match[str]) -> Iterator[str]:
 
 
 def is_number(word: str) -> bool:
-    return word[-1].isdigit()
+    return word[-1].isdecimal()
 
 
 def meaningful(words: Sequence[str]) -> list[str]:

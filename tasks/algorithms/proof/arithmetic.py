@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from unicodedata import category
 
 from tasks.algorithms.metrics.answers import answer_words, meaningful
 from tasks.algorithms.metrics.numbers import StatedNumber, stated_numbers
@@ -21,8 +22,9 @@ DIFFERENCE = re.compile(
 SUM = re.compile(r"\b(?:totals?|sum|altogether|together|combined|overall|in all|both|how m(?:any|uch))\b", re.IGNORECASE)
 RATIO = re.compile(r"\b(?:ratio|times|shares?|per ?cent\w*|proportion|average|mean|rate|per)\b|%", re.IGNORECASE)
 COUNT = re.compile(r"\b(?:(?<!by )how many|number of|count)\b", re.IGNORECASE)
-MORE = re.compile(r"\b(?:more|greater|higher|larger|longer|deeper|bigger|older|later|above|exceed\w*|over)\b", re.IGNORECASE)
-FEWER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|younger|earlier|below|under)\b", re.IGNORECASE)
+MORE = re.compile(r"\b(?:more|greater|higher|larger|longer|deeper|bigger|later|above|exceed\w*|over)\b", re.IGNORECASE)
+FEWER = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|earlier|below|under)\b", re.IGNORECASE)
+"""Who is older was born earlier, or has more years: that is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Value:
     written: str
     place: int
     words: frozenset[str]
+
+    @property
+    def currency(self) -> str:
+        return "".join(sign for sign in self.written if category(sign) == "Sc")
 
 
 def values_of(text: str, place: int) -> Iterator[Value]:
@@ -68,11 +74,13 @@ def _results(question: str, values: Sequence[Value], *, percent: bool) -> Iterat
     for value in values:
         distinct.setdefault((value.number.value, value.number.percent), value)
     for one, other in permutations(distinct.values(), 2):
-        if one.number.percent == other.number.percent:
+        if one.number.percent == other.number.percent and one.currency == other.currency:
             both, places = frozenset((one.number.value, other.number.value)), tuple(dict.fromkeys((one.place, other.place)))
             yield from ((both, words, result, places) for words, result in _results_of(question, one, other, percent=percent))
     for size in (2, len(distinct)) if SUM.search(question) else ():
-        for some in combinations(distinct.values(), size) if size > 1 else ():
+        for some in (
+            combinations(distinct.values(), size) if size > 1 and len({one.currency for one in distinct.values()}) == 1 else ()
+        ):
             terms = frozenset(value.number.value for value in some)
             words = " + ".join(value.written for value in some)
             yield terms, words, sum(terms), tuple(dict.fromkeys(value.place for value in some))

@@ -133,7 +133,9 @@ class Claim:
         if not (piece.about and self._has_currencies_of(piece)):
             return False
         if not self.added:
-            return is_yes_or_no or all(word in words for word in self.said if word not in UNTELLING)
+            telling = [word for word in self.said if word not in UNTELLING]
+            alike = self.denies != NEGATIONS.isdisjoint(words)
+            return alike and (all(word in words for word in telling) if telling else is_yes_or_no)
         if self.denies == NEGATIONS.isdisjoint(words):
             return False
         names = {word for name in NAME.findall(self.text) for word in answer_words(name)}

@@ -36,8 +36,8 @@ class Completion:
     read_per_second: float = 0.0
     written_per_second: float = 0.0
     """As the server counts them; else writing is timed, and reading is 0: the wait for the first word is mostly the network."""
-    input_per_second: float = field(default=0.0, compare=False)
-    """What was read by the time that was waited for the first word: of a long text, how fast it was read at least."""
+    waited_seconds: float = field(default=0.0, compare=False)
+    """Until the first word."""
 
 
 DRAFT_SECONDS = 0.1
@@ -133,7 +133,7 @@ class Gathering:
     def time(self, seconds: float) -> None:
         """Work out how fast the reply was written; `seconds` is the time from the request to the last word."""
         reply, waited = self.reply, self.waited_seconds
-        reply.input_per_second = _rate(reply.input_tokens, waited)
+        reply.waited_seconds = waited
         reply.written_per_second = reply.written_per_second or _rate(reply.output_tokens, waited and seconds - waited)
 
     def _take_timings(self, timings: object) -> None:

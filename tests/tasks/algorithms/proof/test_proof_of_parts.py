@@ -152,6 +152,17 @@ def test_a_yes_is_proven_by_comparing_what_is_asked_about(answer, support):
         assert part.working == "35 > 20" and part.pieces == (1, 0)
 
 
+def test_what_is_in_another_currency_is_not_reckoned_with_and_signs_that_are_no_digits_are_words():
+    pieces = [cited("It earned $5 million."), cited("It earned £8 million.")]
+    assert all(part.support is UNSUPPORTED for part in prove_parts("How much was it in total?", "13 million", pieces))
+    assert proven("Which step?", "Step ❷", about("Step: ❶ | cost: 5", is_row=True))[0][1] is UNSUPPORTED
+
+
+def test_words_that_say_nothing_prove_nothing_against_a_denial():
+    assert prove_parts("Did it grow?", "No, it did not grow.", [cited("It did grow fast.")])[0].support is UNSUPPORTED
+    assert prove_parts("Is it deep?", "Yes", [cited("The harbour is not deep.")])[0].support is UNSUPPORTED
+
+
 def test_a_result_that_two_pairs_of_values_give_is_chance():
     pieces = [cited(f"Row {name}: {value}") for name, value in zip("ABCD", (10, 13, 20, 23), strict=True)]
     assert prove_parts("By how much did it grow?", "3", pieces)[0].support is UNSUPPORTED
