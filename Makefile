@@ -5,6 +5,8 @@ DEMO_HOME := $(CURDIR)/.demo
 LOCAL_QUESTION := What dividend does the board propose for 2024?
 # Files in their order: sorted by number of tests, slow files with few tests would come last, and one worker would wait.
 BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# A test that hangs is ended, and shows where each of its threads was.
+NO_HANG := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 # The bench reads real documents if there are any. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
@@ -47,13 +49,13 @@ check: .venv/.installed  ## lint, types, and words
 	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts --exclude=words.py --exclude=abilities.py $(PROSE)
 
 test: check  ## run the checks and the tests
-	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture
+	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) $(NO_HANG) --ignore=tests/torture
 
 golden: .venv/.installed  ## rewrite the golden files, to see in the diff what a change of the display changes
 	@GOLDEN=write $(BIN)/python -m pytest -q tests/flows/display/test_golden.py
 
 sentinels: .venv/.installed  ## ten tortures, one for each kind of harm
-	@$(BIN)/python -m pytest -q -m sentinel $(BY_TWO)
+	@$(BIN)/python -m pytest -q -m sentinel $(BY_TWO) $(NO_HANG)
 
 torture: .venv/.installed  ## kill it, feed it hostile files; more examples of every property, and their coverage
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --hypothesis-profile=torture tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98

@@ -105,6 +105,17 @@ def process(*arguments, home, check=None, **more):
     return checked(done, check)
 
 
+@contextmanager
+def started(command, **more):
+    """Start a process that the block sees to its end; where the block fails, it is killed: `Popen` would wait for it for ever."""
+    with subprocess.Popen(command, **more) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
 def checked(done, code):
     """Return what was done, once it ended with this code."""
     assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tasks.algorithms.metrics.numbers import StatedNumber, same_number, stated_numbers
 from tasks.algorithms.proof.parts import UNTELLING
+from tasks.algorithms.proof.units import currencies_in
 from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.text.words import sentences_of
 from tasks.asking.records import Quote
@@ -38,7 +39,9 @@ def place_of(number: StatedNumber, sentence: str, passages: Passages) -> Quote |
         pieces = [row.text for row in held.rows if not row.is_header] or sentences_of(node.content)
         for piece in (*pieces, node.picture_text, node.caption):
             # to read the numbers of all pieces would take long
-            if digits in piece.translate(SEPARATORS) and any(_is_same(number, other, piece) for other in stated_numbers(piece)):
+            if digits in piece.translate(SEPARATORS) and any(
+                _is_same(number, sentence, other, piece) for other in stated_numbers(piece)
+            ):
                 inside = telling & stems_in(piece)
                 around = inside | telling & stems_in(" ".join((*node.section_path, node.caption, node.content)))
                 share = (len(inside) + len(around)) / (2 * len(telling)) if telling else 1.0
@@ -47,7 +50,15 @@ def place_of(number: StatedNumber, sentence: str, passages: Passages) -> Quote |
     return best
 
 
-def _is_same(number: StatedNumber, other: StatedNumber, piece: str) -> bool:
-    """Say whether a number of a piece is the claimed one; 5 is 5 % only where shares are spoken of, as in a row's head."""
+def _is_same(number: StatedNumber, sentence: str, other: StatedNumber, piece: str) -> bool:
+    """Say whether a number of a piece is that of a sentence; 5 is 5 % only where shares are spoken of, as in a row's head."""
     is_alike = number.percent == other.percent or "%" in piece or "per cent" in piece
-    return is_alike and same_number(other, number, tolerance=0.0)
+    claimed, written = _currencies_of(number, sentence), _currencies_of(other, piece)
+    is_of_one_currency = not (claimed and written) or claimed == written
+    return is_alike and is_of_one_currency and same_number(other, number, tolerance=0.0)
+
+
+def _currencies_of(number: StatedNumber, text: str) -> frozenset[str]:
+    """Return the currency that is written just before or behind a number."""
+    before, behind = text[: number.start].split()[-1:], text[number.end :].split()[:1]
+    return currencies_in(" ".join((*before, text[number.start : number.end], *behind)))

@@ -188,7 +188,9 @@ def prove_by_citations(
         around = _around(quotes, cited, shown, path)
         pieces = [proof_piece(quote, cited=is_quoted, about=True) for quote, is_quoted in around]
         proof = proof_of(question, answer, [quote for quote, _is_quoted in around], pieces, most_words)
-    seen = [quote for quote in quotes if any(quote.node.id == node for node, _words in call_book.get().unchecked)]
+    looked_at = {(node.id, one.quote) for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
+    unchecked = {node for node, words in looked_at if (node, _uncut(words).strip()) in call_book.get().unchecked}
+    seen = [quote for quote in quotes if quote.node.id in unchecked]
     return proof if proof.is_whole or not seen else _proven_by_sight(proof, seen[0])
 
 

@@ -168,7 +168,7 @@ _WORDS = "about approximately around roughly nearly almost some over circa ca on
 _LEADING = frozenset(_WORDS.split())
 """Words that may stand before the number that an answer opens with."""
 _ANOTHER = re.compile(r"\s*(?:[,;/|\u2013\u2014-]|\b(?:and|to)\b)\s*|.*\bor\b.*", re.DOTALL)
-_CLAUSE = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]\s|\bbut\b")
+CLAUSE = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]\s|\bbut\b")
 """Where what was denied ends: "No, 45", "not 40 but 45"."""
 
 
@@ -192,7 +192,7 @@ def main_number(statement: str, *, year: bool, turned: frozenset[str]) -> tuple[
 
 def turning(statement: str, number: StatedNumber) -> frozenset[str]:
     """Return the words shortly before a number, in its clause, that deny it or make it a bound: "not", "less" and "than"."""
-    clause = _CLAUSE.split(statement[: number.start])[-1]
+    clause = CLAUSE.split(statement[: number.start])[-1]
     before = re.findall(r"\w+", re.sub("['\u2019]", "", clause).casefold())
     return (BOUNDS | NEGATIONS).intersection(before[-NUMBER_REACH:])
 

@@ -5,28 +5,36 @@ in a row anywhere: numbers with the sign, the unit and the scale that the answer
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from storage.records.answers import Support
-from tasks.algorithms.metrics.answers import NEGATIONS, answer_words, is_number
-from tasks.algorithms.proof.arithmetic import compare, compute, count_pieces, values_of
+from tasks.algorithms.metrics.answers import CLAUSE, NEGATIONS, NUMBER_REACH, WORD_REACH, answer_words, is_number
+from tasks.algorithms.metrics.numbers import stated_numbers
+from tasks.algorithms.proof.arithmetic import ARITHMETIC, FEWER, MORE, compare, compute, count_pieces, values_of
+from tasks.algorithms.proof.units import CURRENCY_WORDS, currencies_in, numbers_of_other_years
 from tasks.algorithms.text.stems import stem
 from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 
-UNTELLING = frozenset(stem(word) for word in STOP_WORDS)
-"""Words that an answer need not share with its proof."""
+UNTELLING = frozenset(stem(word) for word in STOP_WORDS) | CURRENCY_WORDS.keys()
+"""Words that an answer need not share with its proof; currencies are compared by themselves."""
 YES_OR_NO = re.compile(r"\s*(?P<word>yes\b|no(?=[,.:;!]|\s*$))[\s,.:;!]*", re.IGNORECASE)
 BETWEEN_PARTS = re.compile(r";\s+|\n+|,\s+and\s+|\s+and\s+|,\s+(?!(?:1[5-9]|20)\d\d\b)")
 """A year behind a comma belongs to the date before it."""
 NAME = re.compile(r"(?<=\S\s)[A-Z][\w-]+")
-CURRENCIES = frozenset("$£€¥₹")
-SCALES = {1e3: {"thousand", "k", "000"}, 1e6: {"million", "mn", "m"}, 1e9: {"billion", "bn", "b"}}
+OF_MONEY = "$"
+"""What is set beside the words of a piece that names a currency: there, a letter alone may be a scale."""
+SCALES = {1e3: {"thousand", "000"}, 1e6: {"million", "mn"}, 1e9: {"billion", "bn"}}
+LETTERS = {1e3: "k", 1e6: "m", 1e9: "b"}
 """What stands over a row whose numbers are in thousands, millions or billions."""
-DENIED_WITHIN = 3
-"""Words before what is said that deny it."""
+BOUNDED = {
+    stem(word): bound
+    for bound, words in {"above": "more over above", "below": "less fewer under below"}.items()
+    for word in words.split()
+}
 LOOSE_SHARE = 0.5
 """Of what a part adds to the question: in words of its own a model says what it quotes where so much of it stands there."""
 
@@ -87,12 +95,15 @@ def prove(question: str, text: str, pieces: Sequence[ProofPiece]) -> ProvenPart:
             return ProvenPart(text, Support.QUOTED, (place,))
     cited = [place for place, piece in enumerate(pieces) if piece.cited]
     values = [value for place in cited for value in values_of(pieces[place].text, place)]
-    if yes and (compared := compare(question, values)):
+    by_working = claim.says_no_more_than(f"{pieces[place].heads} {pieces[place].text}" for place in cited)
+    if yes and by_working and (compared := compare(question, values)):
         is_so, places, working = compared
         right = is_so == (yes["word"].casefold() == "yes")
         return ProvenPart(text, Support.COMPUTED, places, working) if right else ProvenPart(text, Support.UNSUPPORTED)
-    if computed := compute(question, text, values) or count_pieces(question, text, cited):
-        return ProvenPart(text, Support.COMPUTED, *computed)
+    if by_working and not claim.denies:
+        quoted = {place: pieces[place].text for place in cited}
+        if computed := compute(question, text, values) or count_pieces(question, text, quoted):
+            return ProvenPart(text, Support.COMPUTED, *computed)
     for place in cited:
         if claim.is_meant_by(pieces[place], is_yes_or_no=yes is not None):
             return ProvenPart(text, Support.QUOTED, (place,))
@@ -103,37 +114,56 @@ def _added(said: Sequence[str], asked: AbstractSet[str]) -> list[str]:
     return [word for word in said if word not in asked and word not in UNTELLING]
 
 
+@lru_cache(maxsize=4096)
+def _clauses(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of a text by its clauses: of these, each is denied by itself."""
+    return tuple(tuple(answer_words(clause)) for clause in CLAUSE.split(text))
+
+
 class Claim:
     """What a part of an answer says, in the words by which answers are compared."""
 
     def __init__(self, question: str, text: str) -> None:
         self.text, self.said, self.asked = text, answer_words(text), frozenset(answer_words(question))
         self.added = _added(self.said, self.asked)
+        self.compared = answer_words(" ".join(found[0] for words in (MORE, FEWER) for found in words.finditer(question)))
         self.denies = not NEGATIONS.isdisjoint(self.said)
-        self.currencies = CURRENCIES.intersection(text)
+        self.currencies = currencies_in(text)
+        self.years = {word for word in (*self.asked, *self.said) if any(number.year for number in stated_numbers(word))}
+
+    def says_no_more_than(self, cited: Iterable[str]) -> bool:
+        """Say whether beside its numbers, and the words of their working, it adds nothing to what is cited."""
+        added = _added(answer_words(ARITHMETIC.sub(" ", self.text)), self.asked)
+        known = {word for text in cited for words in _clauses(text) for word in words}
+        return all(is_number(word) or word in known for word in added)
 
     def stands_in(self, piece: ProofPiece) -> bool:
         """Say whether a piece says all that is added, and denies it where the claim does."""
         if not self._has_currencies_of(piece):
             return False
+        words = self._words_of(piece)
         if piece.is_row:
-            words = answer_words(f"{piece.heads} {piece.text}")
             # A heading such as "weight without base" denies no number.
             alike = self.denies != NEGATIONS.isdisjoint(words) or (not self.denies and any(map(is_number, self.added)))
             return alike and all(_is_in_row(word, words) for word in self.added)
-        words = answer_words(piece.text)
+        clauses = _clauses(piece.text)
+        ends = list(accumulate(map(len, clauses)))
+        said = [word for clause in clauses for word in clause]
         units = [pair for pair in pairwise(self.said) if is_number(pair[0]) and not is_number(pair[1]) and pair[1] in self.added]
-        return all(any(set(pair) == set(other) for other in pairwise(words)) for pair in units) and any(
-            self.denies != NEGATIONS.isdisjoint(words[max(0, run.start - DENIED_WITHIN) : run.stop]) for run in self._runs_in(words)
+        return (
+            all(any(set(pair) == set(other) for other in pairwise(said)) for pair in units)
+            and set(self.added) <= set(words)
+            and any(self._is_meant_as(said, run, ends) for run in self._runs_in(said))
         )
 
     def is_meant_by(self, piece: ProofPiece, *, is_yes_or_no: bool) -> bool:
         """Say whether what a model quotes, and says in words of its own, holds the numbers, the names and half of the rest."""
-        words = answer_words(f"{piece.heads} {piece.text}")
+        words = self._words_of(piece)
         if not (piece.about and self._has_currencies_of(piece)):
             return False
         if not self.added:
-            telling = [word for word in self.said if word not in UNTELLING]
+            # A bare yes to a comparison is proven by one.
+            telling = [word for word in self.said if word not in UNTELLING] or self.compared
             alike = self.denies != NEGATIONS.isdisjoint(words)
             return alike and (all(word in words for word in telling) if telling else is_yes_or_no)
         if self.denies == NEGATIONS.isdisjoint(words):
@@ -143,10 +173,26 @@ class Claim:
         standing = [word for word in self.added if _is_in_row(word, words)]
         return set(exact) <= set(standing) and len(standing) >= LOOSE_SHARE * len(self.added)
 
+    def _words_of(self, piece: ProofPiece) -> list[str]:
+        """Return the words of a piece and of what stands over it, without the numbers of other years than are spoken of."""
+        others = numbers_of_other_years(piece.text, self.years)
+        words = [*answer_words(piece.heads), *(word for word in answer_words(piece.text) if word not in others)]
+        return [*words, OF_MONEY] if currencies_in(f"{piece.heads} {piece.text}") else words
+
     def _has_currencies_of(self, piece: ProofPiece) -> bool:
         """Say whether sums are in the currency that stands there; that of a table may stand anywhere around it."""
-        theirs = CURRENCIES.intersection(f"{piece.heads} {piece.text}")
+        theirs = currencies_in(f"{piece.heads} {piece.text}")
         return self.currencies <= theirs or (piece.is_row and not theirs)
+
+    def _is_meant_as(self, words: Sequence[str], run: slice, ends: Sequence[int]) -> bool:
+        """Say whether a run of words is denied, in its clauses, as the claim denies it, and its numbers are as bounded."""
+        first = max((end for end in ends if end <= run.start), default=0)
+        last = next(end for end in ends if end >= run.stop)
+        around = words[max(first, run.start - NUMBER_REACH) : min(last, run.stop + WORD_REACH)]
+        numbers = [word for word in self.added if is_number(word)]
+        return self.denies != NEGATIONS.isdisjoint(around) and all(
+            _bounds(words[: run.stop], number) == _bounds(self.said, number) for number in numbers
+        )
 
     def _runs_in(self, words: Sequence[str]) -> Iterator[slice]:
         """Yield where the added words follow each other; only words that add nothing may be between them.
@@ -165,8 +211,17 @@ class Claim:
                     yield slice(places[0], places[-1] + 1)
 
 
+def _bounds(words: Sequence[str], number: str) -> set[str]:
+    """Return whether a number, where it stands last, is what something is above or below of."""
+    place = len(words) - 1 - words[::-1].index(number)
+    return {BOUNDED[word] for word in words[max(0, place - NUMBER_REACH) : place] if word in BOUNDED}
+
+
 def _is_in_row(word: str, words: Sequence[str]) -> bool:
     """Say whether a word stands in a row, a number also in the thousands, millions or billions that stand over it."""
     if word in words or not is_number(word):
         return word in words
-    return any(f"{float(word) / scale:.15g}" in words and not names.isdisjoint(words) for scale, names in SCALES.items())
+    return any(
+        f"{float(word) / scale:.15g}" in words and (not names.isdisjoint(words) or {LETTERS[scale], OF_MONEY} <= set(words))
+        for scale, names in SCALES.items()
+    )

@@ -17,6 +17,7 @@ from tasks.models import process
 from tasks.progress import StoppedError, report, stop_requested
 from tests.kept_worlds import give_prefect_data
 from tests.listening import listening_addresses
+from tests.program import started
 from tests.waiting import wait_until
 
 PROGRAM = """
@@ -34,7 +35,7 @@ def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documen
     give_prefect_data(home)
     for name in ("ctypes.py", "socket.py", "flows.py"):
         (tmp_path / name).write_text("raise SystemExit('a document was run')")
-    with subprocess.Popen([sys.executable, "-P", "-c", PROGRAM], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
+    with started([sys.executable, "-P", "-c", PROGRAM], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
         url = parent.stdout.readline().strip()
         assert answers(url, seconds=2)
         listening = listening_addresses({parent.pid, *descendants(parent.pid)})

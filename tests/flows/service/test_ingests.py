@@ -21,7 +21,7 @@ from storage.locations import corpus_location, uploads_folder
 from storage.records.documents import DocumentState
 from tasks.views.errors import ErrorView, RefusedError
 from tests.flows.service.test_uploads import files, kept
-from tests.program import CORPUS
+from tests.program import CORPUS, started
 from tests.storage.worlds import failed, graph, writing
 from tests.waiting import wait_until
 
@@ -283,7 +283,7 @@ def test_the_child_ends_in_order_where_it_is_called_off_and_with_its_parent_wher
         return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
     assert gone(asyncio.run(cancelled()))
-    with subprocess.Popen([sys.executable, "-c", SERVICE, str(CORPUS)], stdout=subprocess.PIPE) as parent:
+    with started([sys.executable, "-c", SERVICE, str(CORPUS)], stdout=subprocess.PIPE) as parent:
         found = wait_until(lambda: children_of(parent.pid))
         # its signal is set by the time that it has opened what it imports
         time.sleep(1.0)

@@ -19,7 +19,7 @@ from storage.errors import RequestError
 from tests.hung_corpus import HungCorpus
 from tests.kept_worlds import give_prefect_data
 from tests.listening import free_port
-from tests.program import CORPUS
+from tests.program import CORPUS, started
 from tests.session_server import session_server
 from tests.waiting import wait_until
 
@@ -45,7 +45,7 @@ def test_it_says_where_its_page_is_declares_ask_and_ends_with_ctrl_c_and_all_its
         environment |= {"PREFECT_API_URL": session_server()}
     with (
         (tmp_path / "errors").open("wb") as errors,
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, start_new_session=True) as running,
+        started(command, env=environment, stdout=subprocess.PIPE, stderr=errors, start_new_session=True) as running,
     ):
         said = running.stdout.readline().decode()
         assert said == f"open http://{address}/ to ask; Ctrl-C ends it\n", (tmp_path / "errors").read_text()

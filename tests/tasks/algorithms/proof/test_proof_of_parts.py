@@ -102,6 +102,76 @@ def test_each_part_of_an_answer_has_its_own_proof():
     assert proven(asked, "£184.6 thousand", REVENUE) == [("£184.6 thousand", UNSUPPORTED)]
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "piece", "support"),
+    [
+        ("How many came?", "more than 45", "Fewer than 45 boats came.", UNSUPPORTED),
+        ("How many came?", "fewer than 45", "Fewer than 45 boats came.", QUOTED),
+        ("How many came?", "45", "More than 45 boats came.", UNSUPPORTED),
+        ("Who won?", "Berlin", "Berlin did not win.", UNSUPPORTED),
+        ("Who won?", "Berlin", "Rome did not win, Berlin did.", QUOTED),
+        ("Who won?", "Rome", "Rome did not win, Berlin did.", UNSUPPORTED),
+        ("Which colour is it?", "blue", "It is not red but blue.", QUOTED),
+        ("Which colour is it?", "red", "It is not red but blue.", UNSUPPORTED),
+        ("What was the profit in 2023?", "12 million", "Profit was 12 million in 2022 and 5 million in 2023.", UNSUPPORTED),
+        ("What was the profit in 2023?", "5 million", "Profit was 12 million in 2022 and 5 million in 2023.", QUOTED),
+        ("What was the profit in 2023?", "5 million", "In 2022 profit was 12 million, in 2023 it was 5 million.", QUOTED),
+        ("What was the profit in 2023?", "12 million", "In 2022 profit was 12 million, in 2023 it was 5 million.", UNSUPPORTED),
+        ("What was the profit in 2023?", "12 million", "Profit was 12 million.", QUOTED),
+        ("What was the fee?", "USD 5", "The fee was $5.", QUOTED),
+        ("What was the fee?", "5 dollars", "The fee was €5.", UNSUPPORTED),
+        ("What was the fee?", "5 ₺", "The fee was 5 ₽.", UNSUPPORTED),
+    ],
+)
+def test_bounds_denials_years_and_currencies_are_those_of_the_number(question, answer, piece, support):
+    assert [part.support for part in prove_parts(question, answer, [about(piece)])] == [support]
+
+
+@pytest.mark.parametrize(
+    ("answer", "head", "support"),
+    [
+        ("5", "", UNSUPPORTED),
+        ("7", "", QUOTED),
+        ("7 million", "Length, m", UNSUPPORTED),
+        ("7 million", "Revenue, $ m", QUOTED),
+        ("5 million", "Revenue, $ m", UNSUPPORTED),
+    ],
+)
+def test_in_a_row_a_number_is_that_of_the_year_and_a_letter_is_a_scale_of_money(answer, head, support):
+    row = about("Yard: Braye | 2022: 5 | 2023: 7", heads=head, is_row=True)
+    assert prove_parts("What was it at Braye in 2023?", answer, [row])[0].support is support
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "texts", "support"),
+    [
+        ("By how much did it grow?", "It grew by 3", ("2022: 7", "2023: 10"), COMPUTED),
+        ("By how much did it grow?", "It grew by 3", ("2022: 10", "2023: 7"), UNSUPPORTED),
+        ("By how much did it fall?", "3", ("2022: 10", "2023: 7"), COMPUTED),
+        ("By how much did it fall?", "3", ("2022: 7", "2023: 10"), UNSUPPORTED),
+        ("By how much did it change?", "It fell by 3", ("2022: 7", "2023: 10"), UNSUPPORTED),
+        ("By how much did it change?", "-3", ("2022: 7 | 2023: 10",), UNSUPPORTED),
+        ("By how much did it change?", "-3", ("2022: 10 | 2023: 7",), COMPUTED),
+        ("By how much did it fall?", "30 %", ("2022: 10", "2023: 7"), COMPUTED),
+        ("By how much did it grow?", "It grew by 3 because Bert bribed the port", ("2022: 7", "2023: 10"), UNSUPPORTED),
+        ("By how much did it grow?", "not by 3", ("2022: 7", "2023: 10"), UNSUPPORTED),
+        ("How much is it in total?", "55", ("It has 35 km.", "It has 20 metres."), UNSUPPORTED),
+        (
+            "Is the sound deeper than the harbour?",
+            "Yes",
+            ("The harbour is 20 km deep.", "The sound is 35 metres deep."),
+            UNSUPPORTED,
+        ),
+        ("How many pumps failed?", "2", ("Pump A failed.", "Pump B failed."), COMPUTED),
+        ("How many pumps failed?", "2", ("Pump A failed.", "Pump B never failed."), UNSUPPORTED),
+        ("How many pumps failed?", "2", ("Of the pumps 7 failed.", "Pump B failed."), UNSUPPORTED),
+    ],
+)
+def test_what_is_reckoned_has_an_order_and_a_unit_and_proves_no_other_words(question, answer, texts, support):
+    pieces = [cited(text, is_row=" | " in text) for text in texts]
+    assert [part.support for part in prove_parts(question, answer, pieces)] == [support]
+
+
 def test_what_nothing_proves_is_one_part():
     assert proven("Who came?", "Ann, Bert and Cleo", about(DEPTH)) == [("Ann, Bert and Cleo", UNSUPPORTED)]
 

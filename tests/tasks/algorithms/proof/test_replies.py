@@ -24,11 +24,21 @@ QUESTION = "By how much did the availability of the turbines change between 2023
         ("between 2023 and 2024", ""),
         ("the import of steel, and rope", ""),
         ("f(x) of the valve (open)", ""),
+        ("import duties of 5 % (2023)", ""),
+        ("The function of the valve (a part) is to return; it may print (red)", ""),
+        ("Smith;", ""),
+        ("import numpy as np\n", "program code"),
+        ("return a - b;", "program code"),
     ],
 )
 def test_code_runs_of_words_and_echoes_are_no_answers(answer, why):
     found = why_unusable(QUESTION, answer, "Availability was 95.2 in 2023.")
     assert why in found and bool(found) == bool(why)
+
+
+def test_what_was_shown_word_for_word_is_no_echo():
+    echo = "the availability of the turbines between 2023 and 2024"
+    assert why_unusable(QUESTION, echo, f"It is {echo.title()}.") == "" != why_unusable(QUESTION, echo, "")
 
 
 def test_what_is_chosen_may_stand_in_the_question():
