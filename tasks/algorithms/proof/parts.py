@@ -129,7 +129,7 @@ class Claim:
         self.compared = answer_words(" ".join(found[0] for words in (MORE, FEWER) for found in words.finditer(question)))
         self.denies = not NEGATIONS.isdisjoint(self.said)
         self.currencies = currencies_in(text)
-        self.years = {word for word in (*self.asked, *self.said) if any(number.year for number in stated_numbers(word))}
+        self.years = {f"{number.value:.15g}" for number in stated_numbers(f"{question} {text}") if number.year}
 
     def says_no_more_than(self, cited: Iterable[str]) -> bool:
         """Say whether beside its numbers, and the words of their working, it adds nothing to what is cited."""
