@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from PIL import Image
 
@@ -20,10 +20,11 @@ from storage.locations import abilities_folder
 from storage.records.documents import identify
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, PicturesRejectedError
-from tasks.models.chat.forms import Form, characters, items, largest_reply
+from tasks.models.chat.forms import Form, largest_reply
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.stream import Completion
+from tasks.models.chat.worker import PathAnswer
 from tasks.models.client import ServerClient
 from tasks.models.endpoints import FULL_CONTEXT_TOKENS, Endpoint, ServedModel
 from tasks.models.faults import FaultError, FaultKind
@@ -134,21 +135,8 @@ WORKER_PASSAGES = (
 )
 
 
-class CitedWords(Form):
-    """Words of a passage, and its id."""
-
-    passage: Annotated[str, characters(8)]
-    quote: Annotated[str, characters(200)]
-
-
-class WorkerReply(Form):
-    """What a reader of passages replies in full forms."""
-
-    facts: Annotated[str, characters(400)]
-    status: Literal["supported", "not_reported"]
-    whole: bool
-    answer: Annotated[str, characters(400)]
-    citations: Annotated[list[CitedWords], items(6)]
+class WorkerReply(PathAnswer):
+    """What a reader of passages replies in full forms, to a question of ours."""
 
     @property
     def is_right(self) -> bool:

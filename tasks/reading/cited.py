@@ -14,8 +14,8 @@ from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 from tasks.asking.calls import call_book
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Quote
+from tasks.models.chat.worker import QUOTE_CHARACTERS, Cited
 from tasks.reading.evidence import HEADINGS, says_more, stems_around
-from tasks.reading.forms import QUOTE_CHARACTERS, Cited
 from tasks.reading.shown import Shown
 
 

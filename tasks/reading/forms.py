@@ -7,14 +7,11 @@ from pydantic import Field, RootModel
 from tasks.algorithms.proof.replies import why_unusable
 from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
+from tasks.models.chat.worker import QUOTE_CHARACTERS, Cited
 from tasks.prompts.prompt import load_prompt
 
 PAIRS_AT_ONCE = 8
 """Pairs of passages that one call rates, at most."""
-
-
-QUOTE_CHARACTERS = 200
-"""A row of a table is as long; words that are cut by this bound are left out."""
 MOST_ITEMS = 24
 
 
@@ -22,23 +19,6 @@ class Keywords(Form):
     """Words of the question to search by."""
 
     keywords: Annotated[list[Annotated[str, characters(60)]], items(12)]
-
-
-class Cited(Form):
-    """Words of a passage, by the id that it was shown under."""
-
-    passage: Annotated[str, characters(8)]
-    quote: Annotated[str, characters(QUOTE_CHARACTERS)]
-
-
-class PathAnswer(Form):
-    """What one path says to the question."""
-
-    facts: Annotated[str, characters(400)]
-    status: Literal["supported", "not_reported"]
-    whole: bool
-    answer: Annotated[str, characters(400)]
-    citations: Annotated[list[Cited], items(6)]
 
 
 class ShortAnswer(RootModel[Annotated[str, characters(160)]]):

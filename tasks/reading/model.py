@@ -23,9 +23,10 @@ from tasks.asking.request import clean
 from tasks.asking.weights import piece_weights
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError, Outcome
+from tasks.models.chat.worker import PathAnswer
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import prove_by_citations
-from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
+from tasks.reading.forms import Comparison, Keywords, RatedBridge, RatedBridges, RatedSteps
 from tasks.reading.model_answer import agreed_answer, combine_readings, path_of
 from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import ExtractiveReader

@@ -11,6 +11,7 @@ from storage.records.documents import Modality, NodeKind
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathText
+from tasks.models.chat.worker import Cited
 from tasks.reading.cited import (
     check_quotes,
     pieces_of,
@@ -21,7 +22,6 @@ from tasks.reading.cited import (
     shorten_quote,
     standing_text,
 )
-from tasks.reading.forms import Cited
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.shown import Shown
 from tasks.routing.way import ChosenPath

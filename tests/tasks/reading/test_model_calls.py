@@ -11,9 +11,10 @@ from storage.artifacts import ArtifactStore
 from storage.records.documents import NodeKind
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.forms import largest_reply
+from tasks.models.chat.worker import PathAnswer
 from tasks.prompts.prompt import Piece, fence, load_prompt
 from tasks.reading import forms
-from tasks.reading.forms import Keywords, PathAnswer, WholeAnswer
+from tasks.reading.forms import Keywords, WholeAnswer
 from tasks.reading.model import rate
 from tasks.reading.shown import NodePicture, NodePictures, shortened_body, show_passages
 from tests.asking_worlds import Passage, asked, at_context, published, written
