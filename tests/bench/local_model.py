@@ -107,7 +107,7 @@ async def answered(
 ) -> tuple[Answer, Reading]:
     """Ask FlowReader, with the local model or by rules."""
     asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
-    request = AskRequest(**asked, fresh=True, local=local)
+    request = AskRequest(**asked, fresh=True, local=local, settings={"reading": {"by": "auto" if local else "rules"}})
     heard.draft, began = 0.0, time.monotonic()
     async with aclosing(ask(request)) as answers:
         (answer,) = [answer async for answer in answers]

@@ -1,7 +1,5 @@
 """The bench of the local model counts what comes of a dataset: which answers are right, what is lost, and what it takes."""
 
-import json
-
 import pytest
 
 from tasks.evaluation.benchmarks.opening import open_benchmark
@@ -14,10 +12,11 @@ from tests.local_models import announced, write_gguf
 
 
 def reply(request):
-    """Say a number of the coast whatever is asked, and what is of no form where it is about a torque."""
+    """Say a number of the coast whatever is asked, nothing in a form where nobody won, and what is of no form about a torque."""
     if not request.form:
         return "It is 1,150."
-    return "no JSON" if TORQUE in request.prompt else json.dumps("1,150")
+    answer = "" if "Nobel" in request.text else "1,150"
+    return "no JSON" if TORQUE in request.text else {"answer": answer, "quotes": []}
 
 
 @pytest.fixture
