@@ -86,12 +86,9 @@ def _results(question: str, text: str, values: Sequence[Value], *, percent: bool
         if one.is_like(other):
             both, places = frozenset((one.number.value, other.number.value)), tuple(dict.fromkeys((one.place, other.place)))
             yield from ((both, words, result, places) for words, result in _results_of(question, text, one, other, percent=percent))
-    for size in (2, len(distinct)) if SUM.search(question) else ():
-        for some in (
-            combinations(distinct.values(), size)
-            if size > 1 and all(one.is_like(other) for one, other in combinations(distinct.values(), 2))
-            else ()
-        ):
+    can_be_added = len(distinct) > 1 and all(one.is_like(other) for one, other in combinations(distinct.values(), 2))
+    for size in (2, len(distinct)) if can_be_added and SUM.search(question) else ():
+        for some in combinations(distinct.values(), size):
             terms = frozenset(value.number.value for value in some)
             words = " + ".join(value.written for value in some)
             yield terms, words, sum(terms), tuple(dict.fromkeys(value.place for value in some))

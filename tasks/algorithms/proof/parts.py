@@ -35,6 +35,7 @@ BOUNDED = {
     for bound, words in {"above": "more over above", "below": "less fewer under below"}.items()
     for word in words.split()
 }
+"""Words that make the number behind them a bound, and on which side of it is what is meant."""
 LOOSE_SHARE = 0.5
 """Of what a part adds to the question: in words of its own a model says what it quotes where so much of it stands there."""
 
