@@ -195,7 +195,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, service, tmp_pa
 
 def test_words_of_a_model_are_no_markup_in_the_draft_or_the_answer(chromium, service, monkeypatch):
     def weighed(request):
-        return whole_answer(f"It weighs 163 t {MARKUP}.", [Reader({FACT: FACT}).found(request)[0][1]])
+        return whole_answer(f"It weighs 163 t without its base; {MARKUP}", [Reader({FACT: FACT}).found(request)[0][1]])
 
     with model_reads(monkeypatch, weighed), chromium.page(f"{service}/?corpus=small", width=1280) as page:
         asked(page, WEIGHT)

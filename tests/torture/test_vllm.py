@@ -85,7 +85,9 @@ def test_it_is_found_well_answers_as_it_goes_and_sixteen_are_read_at_once(chat, 
 
 
 def _call(number):
-    return ChatCall("read", identify("ships"), f"{number}", f"{number} ships lay at anchor. How many?", "", PlainAnswer, max_output_tokens=200)
+    return ChatCall(
+        "read", identify("ships"), f"{number}", f"{number} ships lay at anchor. How many?", "", PlainAnswer, max_output_tokens=200
+    )
 
 
 def test_vectors_of_a_server_are_those_of_the_model_that_runs_here(own_home, tmp_path, monkeypatch):
