@@ -14,7 +14,10 @@ from tasks.algorithms.proof.units import Quantity, currencies_in, quantities_in
 
 MOST_VALUES = 12
 """More numbers than a model adds up are the row of a large table, and give any result."""
-_RISING, _FALLING = r"increas\w*|gr[eo]w\w*|r[io]se\w*|gain\w*", r"decreas\w*|f[ae]ll\w*|drop\w*|declin\w*|reduc\w*|lost?|lose"
+_RISING, _FALLING = (
+    r"increase\w*|increasing|gr[eo]w\w*|r[io]se\w*|gain\w*",
+    r"decrease\w*|decreasing|f[ae]ll\w*|drop\w*|declin\w*|reduc\w*|lost?|lose",
+)
 RISE, FALL = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (_RISING, _FALLING))
 DIFFERENCE = re.compile(
     rf"\b(?:{_RISING}|{_FALLING}|differ\w*|chang\w*|improv\w*|more|less|fewer|\w+er than|by how m(?:any|uch)|gap|exceed\w*)\b",
