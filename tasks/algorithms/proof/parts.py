@@ -25,11 +25,10 @@ YES_OR_NO = re.compile(r"\s*(?P<word>yes\b|no(?=[,.:;!]|\s*$))[\s,.:;!]*", re.IG
 BETWEEN_PARTS = re.compile(r";\s+|\n+|,\s+and\s+|\s+and\s+|,\s+(?!(?:1[5-9]|20)\d\d\b)")
 """A year behind a comma belongs to the date before it."""
 NAME = re.compile(r"(?<=\S\s)[A-Z][\w-]+")
-OF_MONEY = "$"
-"""What is set beside the words of a piece that names a currency: there, a letter alone may be a scale."""
 SCALES = {1e3: {"thousand", "000"}, 1e6: {"million", "mn"}, 1e9: {"billion", "bn"}}
-LETTERS = {1e3: "k", 1e6: "m", 1e9: "b"}
 """What stands over a row whose numbers are in thousands, millions or billions."""
+LETTERS = {"k": "thousand", "m": "million", "b": "billion"}
+"""Scales of money: "m" alone may be metres."""
 BOUNDED = {
     stem(word): bound
     for bound, words in {"above": "more over above", "below": "less fewer under below"}.items()
@@ -121,6 +120,10 @@ def _clauses(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(answer_words(clause)) for clause in CLAUSE.split(text))
 
 
+def _words(text: str) -> list[str]:
+    return [word for clause in _clauses(text) for word in clause]
+
+
 class Claim:
     """What a part of an answer says, in the words by which answers are compared."""
 
@@ -135,7 +138,7 @@ class Claim:
     def says_no_more_than(self, cited: Iterable[str]) -> bool:
         """Say whether beside its numbers, and the words of their working, it adds nothing to what is cited."""
         added = _added(answer_words(ARITHMETIC.sub(" ", self.text)), self.asked)
-        known = {word for text in cited for words in _clauses(text) for word in words}
+        known = {word for text in cited for word in _words(text)}
         return all(is_number(word) or word in known for word in added)
 
     def stands_in(self, piece: ProofPiece) -> bool:
@@ -147,9 +150,7 @@ class Claim:
             # A heading such as "weight without base" denies no number.
             alike = self.denies != NEGATIONS.isdisjoint(words) or (not self.denies and any(map(is_number, self.added)))
             return alike and all(_is_in_row(word, words) for word in self.added)
-        clauses = _clauses(piece.text)
-        ends = list(accumulate(map(len, clauses)))
-        said = [word for clause in clauses for word in clause]
+        ends, said = list(accumulate(map(len, _clauses(piece.text)))), _words(piece.text)
         units = [pair for pair in pairwise(self.said) if is_number(pair[0]) and not is_number(pair[1]) and pair[1] in self.added]
         return (
             all(any(set(pair) == set(other) for other in pairwise(said)) for pair in units)
@@ -177,8 +178,9 @@ class Claim:
     def _words_of(self, piece: ProofPiece) -> list[str]:
         """Return the words of a piece and of what stands over it, without the numbers of other years than are spoken of."""
         others = numbers_of_other_years(piece.text, self.years)
-        words = [*answer_words(piece.heads), *(word for word in answer_words(piece.text) if word not in others)]
-        return [*words, OF_MONEY] if currencies_in(f"{piece.heads} {piece.text}") else words
+        words = [*_words(piece.heads), *(word for word in _words(piece.text) if word not in others)]
+        is_of_money = currencies_in(f"{piece.heads} {piece.text}")
+        return [*words, *(LETTERS[word] for word in words if word in LETTERS)] if is_of_money else words
 
     def _has_currencies_of(self, piece: ProofPiece) -> bool:
         """Say whether sums are in the currency that stands there; that of a table may stand anywhere around it."""
@@ -222,7 +224,4 @@ def _is_in_row(word: str, words: Sequence[str]) -> bool:
     """Say whether a word stands in a row, a number also in the thousands, millions or billions that stand over it."""
     if word in words or not is_number(word):
         return word in words
-    return any(
-        f"{float(word) / scale:.15g}" in words and (not names.isdisjoint(words) or {LETTERS[scale], OF_MONEY} <= set(words))
-        for scale, names in SCALES.items()
-    )
+    return any(f"{float(word) / scale:.15g}" in words and not names.isdisjoint(words) for scale, names in SCALES.items())

@@ -109,6 +109,8 @@ def test_another_number_share_or_currency_is_another_quote(snapshot, altered):
     [
         ("The costs rose by 12.5 % in a year.", True),
         ("The costs came to 3.1 million.", True),
+        ("The costs came to £3.1 million.", True),
+        ("The costs came to $3.1 million.", False),
         ("In 2023 there was a crew of 934.", True),
         ("A crew of 1020 in 2024.", True),
         ("The costs rose by 13.5 % in a year.", False),

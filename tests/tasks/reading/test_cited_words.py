@@ -248,3 +248,11 @@ def test_a_yes_or_no_proves_nothing_by_standing_somewhere(answer):
 
 def test_what_a_model_saw_in_a_picture_proves_what_no_words_prove():
     assert proven("blue", ("n3", "the bar of Braye is blue")) == (["Ellary works 418 Braye yard 212"], [Support.QUOTED])
+
+
+def test_what_one_path_saw_in_a_picture_proves_nothing_for_another_that_quotes_its_words():
+    with counting_calls("a", {}):
+        for words, support in (("the bar of Braye is blue", Support.QUOTED), ("Ellary works 418", Support.UNSUPPORTED)):
+            cited = [Cited(passage="n3", quote=words)]
+            proof = prove_by_citations("What was it?", "blue", cited, SHOWN, PATH, most_words=40)
+            assert [part.support for part in proof.parts] == [support]
