@@ -72,7 +72,7 @@ bench-ask: .venv/.installed  ## measure questions; prints a table, writes bench-
 	@$(BIN)/python -m tests.bench.ask $(if $(BENCH_KEEP),--folder "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
 
 bench-models: .venv/.installed  ## measure the chat model's client; prints a table, writes bench-models.json
-	@$(BIN)/python -m tests.bench.models $(addprefix --only ,$(BENCH_ONLY))
+	@$(BIN)/python -m tests.bench.models $(if $(BENCH_KEEP),--folder "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
 
 clean:  ## remove the environment and the demo's data
 	rm -rf .venv .demo

@@ -1,19 +1,20 @@
-"""What the local model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
+"""What a model makes of questions: FlowReader with it, beside the same model given the best page, and beside rules.
 
-A part of `make bench-models`, which asks the forty questions of tests/corpus.
+Two parts of `make bench-models`: the forty questions of tests/corpus, and sixty of MMLongBench-Doc where that is. The model is the
+one at FLOWREADER_CHAT_BASE_URL (by its name in FLOWREADER_CHAT_MODEL), else the local one.
 
 An answer is right as `flowreader evaluate` judges it by rules. Rules give none: with them is compared what is shown, which is right
 where the answer is, or where in its place a quote has all words of a known one; where nothing answers, if nothing is shown.
 """
 
 import asyncio
+import hashlib
 import json
 import os
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -31,10 +32,11 @@ from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import answer_words
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.asking.request import AskRequest
+from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import judge_answers
 from tasks.events import CallEnded, DraftGrown, Event, subscribe
 from tasks.models.chat.errors import Outcome
-from tasks.models.endpoints import Endpoint
+from tasks.models.endpoints import Endpoint, chat_endpoint
 from tasks.models.local import local_model, reachable
 from tasks.settings.readers import Reader
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
@@ -44,6 +46,9 @@ PAGE_CHARACTERS = 12_000
 """Of the best page; more does not fit a context of 8,192 tokens, nor so much where it is all numbers."""
 PLAIN_TOKENS = 150
 SEED = 1
+MMLONGBENCH = ROOT.parent / "shared" / "data" / "mmlongbench"
+UNSEEN = 60
+SHORT_ANSWERS = ("Str", "Int", "Float")
 FLOW, PAGE, RULES = "FlowReader", "best page", "rules"
 """Who reads: the model in FlowReader, the model by hand, nobody."""
 
@@ -102,12 +107,26 @@ def corpus_questions() -> list[BenchmarkQuestion]:
     ]
 
 
+def unseen_questions() -> list[BenchmarkQuestion]:
+    """Return sixty questions with a short answer; which documents they are of, a hash of the names decides."""
+    short = [one for one in open_benchmark(MMLONGBENCH).questions if one.answer_format in SHORT_ANSWERS and one.judgeable]
+    return sorted(short, key=lambda one: hashlib.sha256(one.documents[0].encode()).hexdigest())[:UNSEEN]
+
+
+@contextmanager
+def reading_model() -> Iterator[Endpoint]:
+    """Give the served model that the environment names, else the local one, loaded."""
+    with reachable(chat_endpoint() or local_model()) as server:
+        yield server
+
+
 async def answered(
-    question: BenchmarkQuestion, corpus: str, heard: Heard, *, local: bool, reader: Reader = "flow"
+    question: BenchmarkQuestion, corpus: str, heard: Heard, *, by_model: bool, reader: Reader = "flow"
 ) -> tuple[Answer, Reading]:
-    """Ask FlowReader, with the local model or by rules."""
+    """Ask FlowReader, with the model or by rules."""
     asked = {"questions": (question.text,), "corpus": corpus, "documents": question.documents, "reader": reader}
-    request = AskRequest(**asked, fresh=True, local=local, settings={"reading": {"by": "auto" if local else "rules"}})
+    settings = {"reading": {"by": "auto" if by_model else "rules"}}
+    request = AskRequest(**asked, fresh=True, local=by_model and chat_endpoint() is None, settings=settings)
     heard.draft, began = 0.0, time.monotonic()
     async with aclosing(ask(request)) as answers:
         (answer,) = [answer async for answer in answers]
@@ -148,12 +167,14 @@ def read_plainly(server: Endpoint, page: str, question: str) -> Reading:
     return Reading(said, status, time.monotonic() - began, first, read, written)
 
 
-async def compared(question: BenchmarkQuestion, corpus: str, page_of: dict[tuple[str, int], str], heard: Heard) -> Compared:
+async def compared(
+    question: BenchmarkQuestion, corpus: str, page_of: dict[tuple[str, int], str], heard: Heard, reader: Reader
+) -> Compared:
     """Ask by rules, by the model in FlowReader, and by the model of the page that rules found best."""
-    by_rules, ruled = await answered(question, corpus, heard, local=False)
-    _answer, modelled = await answered(question, corpus, heard, local=True)
+    by_rules, ruled = await answered(question, corpus, heard, by_model=False)
+    _answer, modelled = await answered(question, corpus, heard, by_model=True, reader=reader)
     best = [page_of.get((page.document.id, page.page), "") for page in by_rules.pages[:1]]
-    with reachable(local_model()) as server:
+    with reading_model() as server:
         plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
     readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
     right = {name: is_right(question, reading) for name, reading in readings.items()}
@@ -223,15 +244,15 @@ def paired(what: str, differences: Sequence[int]) -> list[Figure]:
     return [Figure(what, found.mean, "%"), Figure("  from", found.low, "%"), Figure("  to", found.high, "%")]
 
 
-def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion]) -> Part:
+def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion], reader: Reader = "flow") -> Part:
     """Ask the questions one after the other, with the model loaded and no reply kept from before."""
     CallCache(calls_folder()).forget(questions_owner(corpus))
     texts, heard = page_texts(corpus), Heard()
 
     async def in_turn() -> list[Compared]:
-        return [await compared(question, corpus, texts, heard) for question in questions]
+        return [await compared(question, corpus, texts, heard, reader) for question in questions]
 
-    with reachable(local_model()), subscribe(heard):
+    with reading_model(), subscribe(heard):
         found = asyncio.run(in_turn())
     return figures_of(found, heard.outcomes), {"questions": [raw(one) for one in found], "outcomes": dict(heard.outcomes)}
 
@@ -241,9 +262,19 @@ def raw(one: Compared) -> dict[str, object]:
     return {"question": one.question.text, "known": one.question.answers, **said, "right": one.right, "shown and right": one.shown}
 
 
-def measure() -> Part:
-    """Measure on the questions of tests/corpus, read in for it."""
-    with tempfile.TemporaryDirectory() as folder:
-        flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
-        os.environ["FLOWREADER_HOME"] = folder
-        return measure_of(CORPUS, corpus_questions())
+def measure(home: Path, reader: Reader) -> Part:
+    """Measure on the questions of tests/corpus."""
+    return measure_of_documents(home / "corpus", [ROOT / "tests" / "corpus"], corpus_questions(), reader)
+
+
+def measure_unseen(home: Path, reader: Reader) -> Part:
+    """Measure on the sixty, each asked of its own document."""
+    questions = unseen_questions()
+    documents = dict.fromkeys(name for one in questions for name in one.documents)
+    return measure_of_documents(home / "unseen", [MMLONGBENCH / "documents" / name for name in documents], questions, reader)
+
+
+def measure_of_documents(home: Path, documents: Sequence[Path], questions: Sequence[BenchmarkQuestion], reader: Reader) -> Part:
+    flowreader(home, "ingest", *documents)
+    os.environ["FLOWREADER_HOME"] = str(home)
+    return measure_of(CORPUS, questions, reader)

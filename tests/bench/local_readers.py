@@ -12,9 +12,8 @@ from storage.records.answers import Answer
 from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
 from tasks.events import subscribe
-from tasks.models.local import local_model, reachable
 from tasks.settings.readers import READERS, Reader
-from tests.bench.local_model import Heard, Reading, answered, corpus_questions, is_right, is_shown_right, share, unusable
+from tests.bench.local_model import Heard, Reading, answered, corpus_questions, is_right, is_shown_right, reading_model, share, unusable
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 UNUSABLE_SHARE = 5.0
@@ -22,7 +21,7 @@ UNUSABLE_SHARE = 5.0
 
 
 async def answers_of(reader: Reader, questions: Sequence[BenchmarkQuestion], heard: Heard) -> list[tuple[Answer, Reading]]:
-    return [await answered(question, CORPUS, heard, local=True, reader=reader) for question in questions]
+    return [await answered(question, CORPUS, heard, by_model=True, reader=reader) for question in questions]
 
 
 def rows_of(
@@ -49,7 +48,7 @@ def measure() -> Part:
     with tempfile.TemporaryDirectory() as folder:
         flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
-        with reachable(local_model()):
+        with reading_model():
             for reader in READERS:
                 CallCache(calls_folder()).forget(questions_owner(CORPUS))
                 with subscribe(heard := Heard()):

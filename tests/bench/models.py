@@ -1,8 +1,9 @@
 """`make bench-models`: what was promised of the chat model's client, measured. Prints a table, writes bench-models.json.
 
 Parts: calls (throughput, against a scripted server in a process of its own), tokens (of Analyze and Evolve, on the documents of
-tests/corpus and of ../shared/data where that is), local (what the small local model makes of forty questions), readers (what each
-reader makes of them that it drives).
+tests/corpus and of ../shared/data where that is), local (what a model makes of the forty questions of tests/corpus: the one at
+FLOWREADER_CHAT_BASE_URL, else the local one), unseen (of sixty of MMLongBench-Doc in ../shared/data), readers (what each reader that
+it drives makes of some of the forty).
 """
 
 import argparse
@@ -25,7 +26,9 @@ from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ChatLimits, ModelSettings
+from tasks.settings.readers import READERS
 from tests.bench import local_model, local_readers, model_tokens
+from tests.bench.local_model import MMLONGBENCH
 from tests.bench.measuring import Figure, Part, measure_parts, timed
 from tests.chat_server import chat_server
 
@@ -118,10 +121,22 @@ def serve(connection: Connection) -> None:
 
 
 def main() -> None:
-    parts = {"calls": measure_calls, "tokens": model_tokens.measure, "local": local_model.measure, "readers": local_readers.measure}
+    names = ("calls", "tokens", "local", "unseen", "readers")
     parser = argparse.ArgumentParser(prog="bench-models", description=__doc__)
-    parser.add_argument("--only", action="append", choices=sorted(parts), help="only this part (repeatable)")
-    measure_parts("bench-models", parts, parser.parse_args().only)
+    parser.add_argument("--only", action="append", choices=names, help="only this part (repeatable)")
+    parser.add_argument("--folder", type=Path, help="where the documents of local and unseen stay read in")
+    parser.add_argument("--reader", choices=READERS, default="flow", help="which reader local and unseen ask")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        home = (asked.folder or Path(scratch)).absolute()
+        of_model = {"local": local_model.measure, "unseen": local_model.measure_unseen}
+        parts = {
+            "calls": measure_calls,
+            "tokens": model_tokens.measure,
+            **{name: partial(measure, home, asked.reader) for name, measure in of_model.items()},
+            "readers": local_readers.measure,
+        }
+        measure_parts("bench-models", parts, asked.only or [name for name in names if name != "unseen" or MMLONGBENCH.is_dir()])
 
 
 if __name__ == "__main__":
