@@ -21,7 +21,7 @@ from tasks.reading.shown import Shown
 
 @dataclass(frozen=True, slots=True)
 class Quotable:
-    """Something that can be quoted: its text as it stands in the node, and the row that it is.
+    """Something that can be quoted: its text as it stands in the node, and the row that it is, with the lines of heads over it.
 
     `words` is what counts as its own, the caption of its table or figure included.
     """
@@ -30,6 +30,19 @@ class Quotable:
     words: str
     node: Passage
     row: TableRow | None = None
+    heads: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """How it is read among others: a row by its cells, under the heads of its table."""
+        return cells_of(self.row) if self.row else self.text
+
+    def says(self, words: str) -> bool:
+        return any(find_words(text, words) for text in (self.text, self.line))
+
+
+def cells_of(row: TableRow) -> str:
+    return " | ".join(row.cells)
 
 
 def pieces_on(path: PathText) -> list[Quotable]:
@@ -40,7 +53,8 @@ def pieces_on(path: PathText) -> list[Quotable]:
 def pieces_of(node: Passage, rows: Sequence[TableRow]) -> Iterator[Quotable]:
     """Yield the pieces of a node in reading order; a node without words has none."""
     if node.modality is Modality.TABLE and rows:
-        yield from (Quotable(row.text, row.text, node, row) for row in rows if not row.is_header)
+        heads = tuple(cells_of(row) for row in rows if row.is_header)
+        yield from (Quotable(row.text, row.text, node, row, heads) for row in rows if not row.is_header)
     elif node.modality is Modality.FIGURE:
         seen = " ".join((node.picture_text or node.content or node.caption).split())
         yield from [Quotable(seen, f"{node.caption} {seen}", node)] if seen else []
@@ -113,9 +127,7 @@ def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: s
     Of several rows it is the one that holds most of the answer's other words; None where that leaves several.
     """
     holding = {
-        row.text: None
-        for row in rows
-        if not row.is_header and (find_words(" | ".join(row.cells), words) or find_words(row.text, words))
+        row.text: None for row in rows if not row.is_header and (find_words(cells_of(row), words) or find_words(row.text, words))
     }
     if holding:
         return _row_of(telling_words(answer) - telling_words(words), holding)

@@ -15,7 +15,6 @@ import numpy as np
 from storage.corpus.snapshot import Snapshot
 from storage.records.documents import PageKey
 from tasks.algorithms.quotes import Coverage, joint_coverage, mark_stems, quote_scores, term_shares
-from tasks.algorithms.text.standing import find_words
 from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.asking.request import clean
@@ -65,7 +64,8 @@ class PlainReader(ModelReader):
         book.unread = True
         if book.over and not book.require_model:
             return tuple(readings)
-        shown = choose_near(near, self._room(question))
+        lengths = [len(one.piece.text if self.small else one.piece.line) for one in near]
+        shown = choose_near(near, lengths, self._room(question), whole=not self.small)
         call = self._call(question, self._material(shown))
         (value,) = self.context.ask([call])
         heed_failures([value])
@@ -146,9 +146,9 @@ class PlainReader(ModelReader):
         by_page: dict[PageKey, list[str]] = {}
         for one in shown:
             node = one.piece.node
-            lines = by_page.setdefault((node.document_id, node.page), [f"Document: {self.context.titles[node.document_id]}"])
-            lines += [line for line in (*node.section_path[-1:], node.caption) if line and line not in lines]
-            lines += [one.piece.text] if one.piece.text not in lines else []
+            lines = by_page.setdefault(_page_of(one), [f"Document: {self.context.titles[node.document_id]}"])
+            above = (*node.section_path[-1:], node.caption, *one.piece.heads)
+            lines += [line for line in (*above, one.piece.line) if line and line not in lines]
         return [Piece(f"page {page}", "\n".join(lines)) for (_document, page), lines in by_page.items()]
 
     def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[Any]:
@@ -169,9 +169,7 @@ class PlainReader(ModelReader):
         """Prove an answer by what the model quotes, then by what speaks of all that is asked, the nearest first."""
         settings = self.context.settings.reading
         whole = settings.whole_support
-        cited = [
-            next((one for one in shown if find_words(one.piece.text, words)), None) for words in quoted if telling_words(words)
-        ]
+        cited = [next((one for one in shown if one.piece.says(words)), None) for words in quoted if telling_words(words)]
         standing = {id(one): one for one in cited if one is not None}
         call_book.get().left_out += cited.count(None)
         near = sorted((one for one in shown if one.covered >= whole and id(one) not in standing), key=lambda one: -one.score)
@@ -204,12 +202,20 @@ def whole_pages(paths: Sequence[PathText], snapshot: Snapshot) -> list[PathText]
     return pages
 
 
-def choose_near(near: Sequence[Near], room: int) -> list[Near]:
-    """Return the pieces that fit the question best, as many as there is room for and at least one, in the order of the pages."""
-    kept = set[int]()
-    for place in sorted(range(len(near)), key=lambda place: -near[place].score):
-        length = len(near[place].piece.text)
-        if length <= room or not kept:
+def choose_near(near: Sequence[Near], lengths: Sequence[int], room: int, *, whole: bool) -> list[Near]:
+    """Return the pieces that fit the question best, as many as there is room for and at least one, in the order of the pages.
+
+    With `whole`, the first page comes before all others where there is room for all of it.
+    """
+    first = {place for place, one in enumerate(near) if _page_of(one) == _page_of(near[0])}
+    kept = first if whole and sum(lengths[place] for place in first) <= room else set[int]()
+    room -= sum(lengths[place] for place in kept)
+    for place in sorted(set(range(len(near))) - kept, key=lambda place: -near[place].score):
+        if lengths[place] <= room or not kept:
             kept.add(place)
-            room -= length
+            room -= lengths[place]
     return [near[place] for place in sorted(kept)]
+
+
+def _page_of(one: Near) -> PageKey:
+    return one.piece.node.document_id, one.piece.node.page

@@ -13,7 +13,17 @@ from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
 from tasks.events import subscribe
 from tasks.settings.readers import READERS, Reader
-from tests.bench.local_model import Heard, Reading, answered, corpus_questions, is_right, is_shown_right, reading_model, share, unusable
+from tests.bench.local_model import (
+    Heard,
+    Reading,
+    answered,
+    corpus_questions,
+    is_right,
+    is_shown_right,
+    reading_model,
+    share,
+    unusable,
+)
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader
 
 UNUSABLE_SHARE = 5.0

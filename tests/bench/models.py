@@ -2,8 +2,8 @@
 
 Parts: calls (throughput, against a scripted server in a process of its own), tokens (of Analyze and Evolve, on the documents of
 tests/corpus and of ../shared/data where that is), local (what a model makes of the forty questions of tests/corpus: the one at
-FLOWREADER_CHAT_BASE_URL, else the local one), unseen (of sixty of MMLongBench-Doc in ../shared/data), readers (what each reader that
-it drives makes of some of the forty).
+FLOWREADER_CHAT_BASE_URL, else the local one), unseen (of sixty of MMLongBench-Doc in ../shared/data), readers (what each reader
+that it drives makes of some of the forty).
 """
 
 import argparse

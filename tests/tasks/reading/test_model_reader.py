@@ -11,8 +11,10 @@ from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import Outcome
 from tasks.models.chat.forms import largest_reply
+from tasks.reading.cited import Quotable
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.paths import read_paths
+from tasks.reading.plain import Near, choose_near
 from tests.asking_worlds import asked
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
@@ -211,6 +213,10 @@ def test_a_slow_model_is_asked_plainly_where_the_question_has_not_the_time_for_m
         assert scene.server.requests[0].form == form
 
 
+def node_on(page):
+    return replace(REPORT.nodes[0], document_id=page[0], page=page[1])
+
+
 def plain(**more):
     return model_settings(reading={"model": {"forms": "plain"} | more})
 
@@ -228,6 +234,23 @@ def test_plainly_a_model_is_shown_the_whole_pages_and_told_what_to_do_by_the_sys
     assert (given.answer, given.status) == ("20 metres", AnswerStatus.ANSWERED)
     (part,) = given.parts
     assert (part.support, part.citations) == (Support.QUOTED, (0,)) and given.quotes[0].text == "The harbour is 20 metres deep."
+
+
+def test_plainly_rows_are_read_and_quoted_by_their_cells_under_the_heads_of_their_table(context):
+    asked = {"text": "How deep is the sound?", "settings": plain()}
+    with reading(context, replying("35 metres", "Sound | 35 metres"), (0,), (1,), **asked) as scene:
+        given = scene.synthesized(verdict=None)
+        (request,) = scene.server.requests
+    assert "\nPlace | Depth\nHarbour | 20 metres\nSound | 35 metres\n" in request.body["messages"][1]["content"]
+    assert given.status is AnswerStatus.ANSWERED and given.quotes[0].text == "Sound: 35 metres"
+
+
+def test_plainly_the_best_page_comes_first_where_there_is_room_for_all_of_it():
+    first, second = ("page", 1), ("page", 2)
+    near = [Near(Quotable("", "", node_on(page)), None, score, 0.0) for page, score in ((first, 0.1), (second, 0.9), (first, 0.2))]
+    chosen = {room: [one.score for one in choose_near(near, [10, 10, 10], room, whole=True)] for room in (30, 20, 19)}
+    assert chosen == {30: [0.1, 0.9, 0.2], 20: [0.1, 0.2], 19: [0.9]}
+    assert [one.score for one in choose_near(near, [10, 10, 10], 20, whole=False)] == [0.9, 0.2]
 
 
 def test_of_two_parts_each_has_its_proof_or_is_marked(context):
