@@ -159,7 +159,7 @@ class ModelReadingSettings(Settings):
         "a short answer; auto: by what the model can do and how fast it is",
     )
     small_characters: int = 1500  # small: text that is read, the sentences and rows nearest to the question
-    plain_characters: int = 3000  # plain: text of the pages, at most; less where the model is slow or its context short
+    plain_characters: int = 2500  # plain: text of the pages, at most; less where the model is slow or its context short
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
     rating_calls: int = 4  # calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps
     pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each
