@@ -139,16 +139,20 @@ class PlainReader(ModelReader):
         return [Near(*pieces[place], scores[place], covered[place]) for place in range(len(pieces))]
 
     def _material(self, shown: Sequence[Near]) -> list[Piece]:
-        """Return the pieces as a model reads them: by page, each under its document's name."""
+        """Return the pieces as a model reads them: by page, each under its document's name, rows under the heads of their table."""
         if self.small:
             most = self.context.settings.reading.model.small_characters
             return [Piece("passages", "\n".join(cut(one.piece.text, most) for one in shown))]
         by_page: dict[PageKey, list[str]] = {}
+        tables = set[str]()
         for one in shown:
             node = one.piece.node
             lines = by_page.setdefault(_page_of(one), [f"Document: {self.context.titles[node.document_id]}"])
-            above = (*node.section_path[-1:], node.caption, *one.piece.heads)
-            lines += [line for line in (*above, one.piece.line) if line and line not in lines]
+            lines += [line for line in (*node.section_path[-1:], node.caption) if line and line not in lines]
+            lines += one.piece.heads if node.id not in tables else ()
+            tables.add(node.id)
+            # Two tables may have the same row.
+            lines += [one.piece.line] if one.piece.row or one.piece.text not in lines else []
         return [Piece(f"page {page}", "\n".join(lines)) for (_document, page), lines in by_page.items()]
 
     def _call(self, question: Question, pieces: Sequence[Piece]) -> ChatCall[Any]:
