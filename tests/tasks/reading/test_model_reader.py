@@ -253,6 +253,14 @@ def test_plainly_the_best_page_comes_first_where_there_is_room_for_all_of_it():
     assert [one.score for one in choose_near(near, [10, 10, 10], 20, whole=False)] == [0.9, 0.2]
 
 
+@pytest.mark.parametrize(("place", "proven"), [("harbour", True), ("sound", False)])
+def test_plainly_without_a_quote_only_what_speaks_of_most_of_the_question_proves_an_answer(context, place, proven):
+    asked = {"text": f"How deep was the {place} in 1950?", "settings": plain()}
+    with reading(context, replying("18 metres"), (0,), (1,), (2,), (3,), **asked) as scene:
+        answers = {reading.answer for reading in scene.read()} - {""}
+    assert (answers, scene.book.unproven) == (({"18 metres"}, []) if proven else (set(), ["18 metres"]))
+
+
 def test_of_two_parts_each_has_its_proof_or_is_marked(context):
     said = "It is 20 metres deep, and the sound is 35 metres."
     with reading(context, replying(said, "harbour is 20 metres", "Sound: 35 metres"), (0,), (1,), settings=plain()) as scene:
