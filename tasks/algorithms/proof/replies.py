@@ -10,6 +10,7 @@ CODE = re.compile(
     r"```|\w\.\w+\(|\bdef \w+\(|\bfunction ?\w*\([^()]*\) ?\{|\bprint\(|^import \w+(?: as \w+)?\s*[;\n]|\breturn [^.?!]*;"
     r"|[{}]|\\n|=>|</?\w+>|\);\s*$"
 )
+SAME_SIGN = re.compile(r"(\w)\1{19}")
 CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 """What is chosen stands in the question."""
 ECHO_WORDS = 5
@@ -27,8 +28,9 @@ def why_unusable(question: str, answer: str, shown: str) -> str:
     if (code := CODE.search(answer)) and code[0] not in shown and code[0] not in question:
         return "the answer is program code; it must be words from the pages"
     words, asked = answer_words(answer), answer_words(question)
-    if len(words) >= REPEATED_WORDS and len(set(words)) < MOST_REPEATED * len(words):
-        return "the answer says the same words over and over"
+    runs_on = len(words) >= REPEATED_WORDS and len(set(words)) < MOST_REPEATED * len(words)
+    if runs_on or ((same := SAME_SIGN.search(answer)) and same[0] not in shown):
+        return "the answer says the same over and over"
     chooses = CHOICE.search(question) or YES_OR_NO.match(answer)
     telling = {word for word in words if word not in UNTELLING}
     echoes = len(words) >= ECHO_WORDS and telling <= set(asked) and not (chooses or find_words(shown, answer))

@@ -16,6 +16,7 @@ QUESTION = "By how much did the availability of the turbines change between 2023
         ('{"answer": "-1.1"}', "program code"),
         ("By how much did the availability of the turbines change", "says the question again"),
         ("1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.", "over and over"),
+        (f"2{60 * '0'}", "over and over"),
         ("The availability of the turbines that changed between 2023 and 2024", "says the question again"),
         ("Yes, the availability of the turbines changed between 2023 and 2024", ""),
         ("-1.1", ""),
