@@ -13,8 +13,8 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -113,11 +113,9 @@ def unseen_questions() -> list[BenchmarkQuestion]:
     return sorted(short, key=lambda one: hashlib.sha256(one.documents[0].encode()).hexdigest())[:UNSEEN]
 
 
-@contextmanager
-def reading_model() -> Iterator[Endpoint]:
-    """Give the served model that the environment names, else the local one, loaded."""
-    with reachable(chat_endpoint() or local_model()) as server:
-        yield server
+def reading_model() -> Endpoint:
+    """Return the served model that the environment names, else the local one."""
+    return chat_endpoint() or local_model()
 
 
 async def answered(
@@ -174,7 +172,7 @@ async def compared(
     by_rules, ruled = await answered(question, corpus, heard, by_model=False)
     _answer, modelled = await answered(question, corpus, heard, by_model=True, reader=reader)
     best = [page_of.get((page.document.id, page.page), "") for page in by_rules.pages[:1]]
-    with reading_model() as server:
+    with reachable(reading_model()) as server:
         plain = await asyncio.to_thread(read_plainly, server, "".join(best), question.text)
     readings = {FLOW: modelled, PAGE: plain, RULES: ruled}
     right = {name: is_right(question, reading) for name, reading in readings.items()}
@@ -252,7 +250,7 @@ def measure_of(corpus: str, questions: Sequence[BenchmarkQuestion], reader: Read
     async def in_turn() -> list[Compared]:
         return [await compared(question, corpus, texts, heard, reader) for question in questions]
 
-    with reading_model(), subscribe(heard):
+    with reachable(reading_model()), subscribe(heard):
         found = asyncio.run(in_turn())
     return figures_of(found, heard.outcomes), {"questions": [raw(one) for one in found], "outcomes": dict(heard.outcomes)}
 

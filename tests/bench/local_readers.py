@@ -12,6 +12,7 @@ from storage.records.answers import Answer
 from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
 from tasks.events import subscribe
+from tasks.models.local import reachable
 from tasks.settings.readers import READERS, Reader
 from tests.bench.local_model import (
     Heard,
@@ -58,7 +59,7 @@ def measure() -> Part:
     with tempfile.TemporaryDirectory() as folder:
         flowreader(Path(folder), "ingest", ROOT / "tests" / "corpus")
         os.environ["FLOWREADER_HOME"] = folder
-        with reading_model():
+        with reachable(reading_model()):
             for reader in READERS:
                 CallCache(calls_folder()).forget(questions_owner(CORPUS))
                 with subscribe(heard := Heard()):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from storage.records.documents import NodeKind
+from storage.records.documents import DocumentGraph, NodeKind
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
@@ -49,10 +49,12 @@ class Reading:
 
 
 @contextmanager
-def reading(context: AskContext, reply: Any, *paths: tuple[int, ...], text: str = QUESTION, **more: Any) -> Iterator[Reading]:
+def reading(
+    context: AskContext, reply: Any, *paths: tuple[int, ...], text: str = QUESTION, report: DocumentGraph = REPORT, **more: Any
+) -> Iterator[Reading]:
     """Give the paths of a question before they are read; all calls inside the block are in one book."""
     question, graph, scores = candidates_of(text, context)
-    places = [tuple(graph.ids.index(REPORT.nodes[place].id) for place in path) for path in paths]
+    places = [tuple(graph.ids.index(report.nodes[place].id) for place in path) for path in paths]
     texts = fetch_texts(question, graph, scores, [ChosenPath(nodes, 1.0, 1.0, 0.5) for nodes in places], context)
     with read_by(context, reply, **more) as (place, server), booked(place) as book:
         yield Reading(question, place.reader, texts, dict(scores.rarity), server, book)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.answers import AnswerStatus, Support
+from storage.records.documents import NodeKind
 from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import Outcome
@@ -15,7 +16,7 @@ from tasks.reading.cited import Quotable
 from tasks.reading.forms import ShortAnswer
 from tasks.reading.paths import read_paths
 from tasks.reading.plain import Near, choose_near
-from tests.asking_worlds import asked
+from tests.asking_worlds import Passage, asked, at_context, published, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
 from tests.tasks.reading_worlds import FACTS, QUESTION, REPORT, reading
@@ -243,6 +244,15 @@ def test_plainly_rows_are_read_and_quoted_by_their_cells_under_the_heads_of_thei
         (request,) = scene.server.requests
     assert "\nPlace | Depth\nHarbour | 20 metres\nSound | 35 metres\n" in request.body["messages"][1]["content"]
     assert given.status is AnswerStatus.ANSWERED and given.quotes[0].text == "Sound: 35 metres"
+
+
+def test_plainly_a_row_that_two_tables_have_is_read_in_both(tmp_path):
+    report = written("tables", *(Passage(f"Place: {head}\nSound: 35", 1, NodeKind.TABLE) for head in ("Depth", "Width")))
+    asked = {"text": "How wide is the sound?", "settings": plain(), "report": report}
+    with at_context(published(tmp_path, report)) as context, reading(context, replying("35"), (0,), (1,), **asked) as scene:
+        scene.read()
+        (request,) = scene.server.requests
+    assert "Place | Depth\nSound | 35\nPlace | Width\nSound | 35\n" in request.text
 
 
 def test_plainly_the_best_page_comes_first_where_there_is_room_for_all_of_it():
