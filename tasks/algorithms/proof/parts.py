@@ -133,7 +133,7 @@ class Claim:
         self.compared = answer_words(" ".join(found[0] for words in (MORE, FEWER) for found in words.finditer(question)))
         self.denies = not NEGATIONS.isdisjoint(self.said)
         self.currencies = currencies_in(text)
-        self.years = {f"{number.value:.15g}" for number in stated_numbers(f"{question} {text}") if number.year}
+        self.years = _years_in(f"{question} {text}")
 
     def says_no_more_than(self, cited: Iterable[str]) -> bool:
         """Say whether beside its numbers, and the words of their working, it adds nothing to what is cited."""
@@ -155,7 +155,7 @@ class Claim:
         return (
             all(any(set(pair) == set(other) for other in pairwise(said)) for pair in units)
             and set(self.added) <= set(words)
-            and any(self._is_meant_as(said, run, ends) for run in self._runs_in(said))
+            and any(self._is_meant_as(said, run, ends) for run in self._runs_in(said, _years_in(piece.text)))
         )
 
     def is_meant_by(self, piece: ProofPiece, *, is_yes_or_no: bool) -> bool:
@@ -197,14 +197,16 @@ class Claim:
             _bounds(words[: run.stop], number) == _bounds(self.said, number) for number in numbers
         )
 
-    def _runs_in(self, words: Sequence[str]) -> Iterator[slice]:
+    def _runs_in(self, words: Sequence[str], years: AbstractSet[str]) -> Iterator[slice]:
         """Yield where the added words follow each other; only words that add nothing may be between them.
 
         What the claim repeats of the question stands nearer to them than any other number: with that another thing may be meant.
+        A year is another number only where the claim adds one.
         """
         repeated = (self.asked - UNTELLING).intersection(self.said, words)
         telling = [place for place, word in enumerate(words) if word not in self.asked and word not in UNTELLING]
-        numbers = [place for place in telling if is_number(words[place])]
+        passed = years if years.isdisjoint(self.added) else set[str]()
+        numbers = [place for place in telling if is_number(words[place]) and words[place] not in passed]
         for first in range(len(telling) - len(self.added) + 1):
             places = telling[first : first + len(self.added)]
             if [words[place] for place in places] == self.added:
@@ -212,6 +214,10 @@ class Claim:
                 end = min((place for place in numbers if place > places[-1]), default=len(words))
                 if repeated <= set(words[start:end]):
                     yield slice(places[0], places[-1] + 1)
+
+
+def _years_in(text: str) -> set[str]:
+    return {f"{number.value:.15g}" for number in stated_numbers(text) if number.year}
 
 
 def _bounds(words: Sequence[str], number: str) -> set[str]:

@@ -103,6 +103,18 @@ def test_each_part_of_an_answer_has_its_own_proof():
 
 
 @pytest.mark.parametrize(
+    ("answer", "piece", "support"),
+    [
+        ("The light of Kelm is 43 metres tall.", "The light of Kelm was built in 1871 and is 43 metres tall.", QUOTED),
+        ("The light of Kelm is 43 metres tall.", "The light of Kelm has 1,871 steps, that of Ord is 43 metres tall.", UNSUPPORTED),
+        ("The light of Kelm was lit in 1871.", "The light of Kelm was built in 1869 and lit in 1871.", UNSUPPORTED),
+    ],
+)
+def test_a_year_between_a_thing_and_its_number_is_no_number_of_another_thing(answer, piece, support):
+    assert [part.support for part in prove_parts("How tall is the light of Kelm?", answer, [about(piece)])] == [support]
+
+
+@pytest.mark.parametrize(
     ("question", "answer", "piece", "support"),
     [
         ("How many came?", "more than 45", "Fewer than 45 boats came.", UNSUPPORTED),
