@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from uuid import UUID
 
@@ -29,6 +28,7 @@ from prefect.states import Cancelled, Crashed
 from deployments.automations import apply_automations
 from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import read_deployments
+from flows.prefect_runs.interruption import run_beside
 from flows.prefect_runs.labels import begin_again
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.catalog.in_use import corpora_in
@@ -82,9 +82,8 @@ def serve(served: Sequence[RunnerDeployment]) -> None:
 
     signal.signal(signal.SIGTERM, end)
     say_ready("ready", ", ".join(f"{one.flow_name}/{one.name}" for one in served))
-    with ThreadPoolExecutor(max_workers=1) as other:
-        # In the main thread it would handle SIGTERM itself, and Prefect 3.8 then forgets its runs.
-        other.submit(loop.run_until_complete, runner.start()).result()
+    # In the main thread it would handle SIGTERM itself, and Prefect 3.8 then forgets its runs.
+    run_beside(lambda: loop.run_until_complete(runner.start()))
 
 
 async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:

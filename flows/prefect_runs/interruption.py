@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from types import FrameType
 
@@ -15,6 +16,8 @@ from tasks.progress import forget_stop, request_stop, stop_requested
 
 PATIENCE_SECONDS = 6.0
 """After this, work is cut off: the promise is ten seconds, and the server needs some of them."""
+
+WAKE_SECONDS = 0.2
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _cuts: list[threading.Timer] = []
@@ -41,6 +44,18 @@ def end_in_order() -> Iterator[None]:
             _endings.pop().join()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def run_beside(work: Callable[[], object]) -> None:
+    """Do the work in another thread, and wait for it in the main thread, where the handlers of signals are called meanwhile.
+
+    A thread that is starting a child may take a signal out of the queue of the process, which wakes nobody: so we look up.
+    """
+    with ThreadPoolExecutor(max_workers=1) as other:
+        working = other.submit(work)
+        while not wait([working], WAKE_SECONDS).done:
+            pass
+        working.result()
 
 
 def cancel_cut_off() -> None:

@@ -35,7 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets.exceptions import WebSocketException
 
 from flows.ask_deployed import AT_ONCE
-from flows.prefect_runs.interruption import end_all_work
+from flows.prefect_runs.interruption import end_all_work, run_beside
 from flows.prefect_runs.server import send_last_events
 from flows.service.app import web_app
 from flows.service.intake import Intake, say
@@ -149,9 +149,9 @@ def answer_until_ended(declared: RunnerDeployment, ready: Callable[[str], None],
     host, port = address()
     listening, token = listen(host, port), required_token(host)
     signal.signal(ending, end)
-    with watch_events(), ThreadPoolExecutor(max_workers=1) as other:
+    with watch_events():
         # In the main thread Prefect and the web server would answer signals themselves.
-        other.submit(loop.run_until_complete, serve(listening, token, stopping, declared, ready)).result()
+        run_beside(lambda: loop.run_until_complete(serve(listening, token, stopping, declared, ready)))
         send_last_events()
 
 

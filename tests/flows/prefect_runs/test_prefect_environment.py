@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from deployments.children import descendants
 from flows.display.output import INTERRUPT_EXIT
-from flows.prefect_runs.interruption import cancel_cut_off, end_in_order
+from flows.prefect_runs.interruption import cancel_cut_off, end_in_order, run_beside
 from flows.prefect_runs.server import answers, prefect_server, server_is_configured
 from storage.errors import ExpectedError
 from tasks.models import process
@@ -128,6 +129,22 @@ def test_the_first_signal_asks_every_step_to_stop(monkeypatch):
     assert "ending" not in [thread.name for thread in threading.enumerate()], "it would end what begins now"
     with end_in_order():
         assert not stop_requested()
+
+
+def test_a_signal_that_another_thread_took_is_met_too():
+    """As a thread takes Ctrl-C that starts a child at that moment."""
+    met = threading.Event()
+
+    def take_it():
+        time.sleep(0.5)  # the main thread sleeps by then; where it does not, nothing is shown and nothing fails
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        assert met.wait(30)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_of: met.set())
+    try:
+        run_beside(take_it)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def ended_by(*lines):
