@@ -1,4 +1,4 @@
-"""An embeddings server on a real loopback socket: it answers by rule, counts what it is asked, and misbehaves on request.
+"""A server of vectors and of a reranker's scores on a real loopback socket: by rule; it counts requests, and misbehaves on request.
 
     with embedding_server() as server:
         ... FLOWREADER_EMBED_BASE_URL=server.base_url ...
@@ -51,6 +51,12 @@ def well(request: dict[str, Any]) -> Answer:
     )
 
 
+def ranks(request: dict[str, Any]) -> Answer:
+    """Score each passage by its length, the longest first."""
+    lengths = sorted(((len(text), place) for place, text in enumerate(request["documents"])), reverse=True)
+    return Answer(200, {"results": [{"index": place, "relevance_score": length} for length, place in lengths]})
+
+
 def altered(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], **more: Any) -> Behave:
     """Answer well, but for the data, and what else is named."""
 
@@ -82,7 +88,7 @@ class EmbeddingServer(ChatServer):
     async def _answer(self, writer: asyncio.StreamWriter, asked: str, _headers: Any, body: bytes) -> bool:
         if asked == "GET /v1/models":
             return send(writer, self.models.status, self.models.value)
-        assert asked == "POST /v1/embeddings"
+        assert asked in {"POST /v1/embeddings", "POST /v1/rerank"}
         request = json.loads(body)
         self.requests.append(request)
         self.at_once += 1

@@ -1,4 +1,4 @@
-"""Rankings of pages: by their best node, several made into one, and after a second embedder's opinion."""
+"""Rankings of pages: by their best node, several made into one, and after other opinions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,19 +35,21 @@ def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
     return np.asarray(order[best[order] > 0])
 
 
-def standardise(cosines: FloatArray) -> FloatArray:
-    """Return z, (c - mean) / deviation of the pages' cosines (p,), 0 where all are equal: so each model weighs as much."""
-    deviation = cosines.std() if len(cosines) else 0.0
-    return np.asarray((cosines - cosines.mean()) / deviation) if deviation > 0 else np.zeros(len(cosines))
+def standardise(opinions: FloatArray) -> FloatArray:
+    """Return z, (c - mean) / deviation of what a model makes of pages (p,), 0 where all are equal: so each model weighs as much."""
+    deviation = opinions.std() if len(opinions) else 0.0
+    return np.asarray((opinions - opinions.mean()) / deviation) if deviation > 0 else np.zeros(len(opinions))
 
 
-def with_second_opinion(*, scores: FloatArray, pages: IntArray, best: IntArray, cosines: FloatArray, weight: float) -> FloatArray:
-    """Return the nodes' scores (n,), in [0, 1] as they came, with those on the pages `best` (p,) times exp(w z).
+def with_opinions(
+    *, scores: FloatArray, pages: IntArray, best: IntArray, opinions: Sequence[tuple[FloatArray, float]]
+) -> FloatArray:
+    """Return the nodes' scores (n,), in [0, 1] as they came, with those on the pages `best` (p,) times exp(sum of w z).
 
-    `cosines` (p,) are those pages'. So the log of a page's score, which is its best node's, grows by w z, and the nodes of a page
-    keep their order. Where one would pass 1 all are scaled down alike.
+    `opinions` are what each model makes of those pages (p,), of any scale, with its weight w. So the log of a page's score, that of
+    its best node, grows by the sum, and the nodes of a page keep their order. Where one would pass 1 all are scaled down alike.
     """
     factors = np.ones(int(pages.max(initial=-1)) + 1)
-    factors[best] = np.exp(weight * standardise(cosines))
+    factors[best] = np.exp(sum(weight * standardise(opinion) for opinion, weight in opinions))
     lifted = scores * factors[pages]
     return np.asarray(lifted / max(1.0, float(lifted.max(initial=0.0))))

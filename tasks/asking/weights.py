@@ -36,7 +36,7 @@ class Fitted(Record):
 
 
 class Provenance(Record):
-    """What weights were fitted on, `benchmark` is the hash of its questions; they hold for this embedder and this reader."""
+    """What weights were fitted on, `benchmark` is the hash of its questions; they hold for these models and this reader."""
 
     dataset: str
     benchmark: str
@@ -44,6 +44,7 @@ class Provenance(Record):
     questions: int = Field(ge=1)
     code: str
     embedder: str
+    reranker: str = ""
     reader: Literal["flow"] = "flow"
 
 

@@ -92,10 +92,6 @@ def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
     whole = request.scope == "corpus"
     if request.what in {"fit", "transfer"} and request.preset != "default":
         raise RequestError(f"the method of preset {request.preset!r} has no weights to fit", request.preset, "leave out --preset")
-    if request.what == "fit" and (rerank := request.settings.ask.rerank):
-        raise RequestError(
-            f"no weights are fitted to the order of the reranker {rerank!r}", rerank, "take ask.rerank out of the settings"
-        )
     if request.what == "transfer" and "flow" not in request.readers:
         raise RequestError(
             f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks",

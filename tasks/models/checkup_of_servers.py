@@ -24,11 +24,13 @@ from tasks.models.endpoints import (
     judge_endpoint,
     of_judge,
     of_rater,
+    rerank_endpoint,
     same_model,
     with_rater,
 )
 from tasks.models.faults import without_key
 from tasks.models.local import LocalModelError, local_model, local_model_is_named, reachable, running_model
+from tasks.models.served_reranker import ServedReranker
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 START = "start the server as deployments/vllm/README.md says"
@@ -52,7 +54,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """All that was looked at of one server, which is `chat`, `rater`, `judge`, `local model` or `embeddings`."""
+    """All that was looked at of one server, which is `chat`, `rater`, `judge`, `local model`, `embeddings` or `reranker`."""
 
     server: str
     address: str
@@ -68,9 +70,9 @@ def check_models() -> list[Checkup]:
 
     Raise EndpointError where none is named.
     """
-    chat, judge, embeddings = chat_endpoint(), judge_endpoint(), embedding_endpoint()
+    chat, judge, embeddings, reranker = chat_endpoint(), judge_endpoint(), embedding_endpoint(), rerank_endpoint()
     local = local_model_is_named() or running_model() is not None
-    if not (chat or judge or embeddings or local):
+    if not (chat or judge or embeddings or reranker or local):
         raise EndpointError(
             "no model is served, and rules read: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor "
             "FLOWREADER_LOCAL_MODEL is set, and no `flowreader model serve` runs",
@@ -83,7 +85,11 @@ def check_models() -> list[Checkup]:
         checkups.append(_chat_checkup("judge", judge))
     if local:
         checkups.append(_local_checkup())
-    return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
+    if embeddings:
+        checkups.append(_checkup("embeddings", embeddings, _embedding_checks(embeddings)))
+    if reranker:
+        checkups.append(_checkup("reranker", reranker, _rerank_checks(reranker)))
+    return checkups
 
 
 def _chat_checkup(server: str, endpoint: Endpoint) -> Checkup:
@@ -178,3 +184,14 @@ def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
         yield _problem("vectors", error, OTHER)
         return
     yield ServerCheck("dimension", f"{len(rows[0])} numbers a text")
+
+
+def _rerank_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
+    """Ask for the scores of two passages."""
+    began = time.monotonic()
+    try:
+        ServedReranker(endpoint, ModelSettings()).scores("When was the harbour closed?", ["The harbour was closed by ice.", "7"])
+    except EmbeddingError as error:
+        yield _problem("scores", error, WAIT)
+        return
+    yield ServerCheck("scores", f"in {time.monotonic() - began:.2f} s")

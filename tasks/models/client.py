@@ -61,6 +61,10 @@ class ServerClient:
         """Return the vectors as the server wrote them; raises what `models` raises."""
         return await self._whole("/embeddings", request, "vectors", self._settings.embeddings.reply_seconds)
 
+    async def rerank(self, request: Request) -> bytes:
+        """Return the scores of passages as the server wrote them; raises what `models` raises."""
+        return await self._whole("/rerank", request, "scores", self._settings.embeddings.question_seconds)
+
     async def _whole(self, path: str, request: Request, what: str, seconds: float) -> bytes:
         with self._client() as client, self._explain_faults(f"gave no {what} in {seconds:g} s", Gathering()):
             async with asyncio.timeout(seconds), self._answer(client, path, request) as answer:

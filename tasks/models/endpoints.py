@@ -1,4 +1,4 @@
-"""Where models are, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _CHAT_*, _RATER_*, _JUDGE_*; what a server has."""
+"""Where models are, the only reader of FLOWREADER_EMBED_*, _SECOND_*, _RERANK_*, _CHAT_*, _RATER_*, _JUDGE_*; what a server has."""
 
 import json
 import os
@@ -60,6 +60,11 @@ def second_endpoint(model: str) -> Endpoint | None:
     """Return the server of the second embedder, or None where it is a model on this machine."""
     endpoint = _endpoint("FLOWREADER_SECOND")
     return endpoint and replace(endpoint, model=model)
+
+
+def rerank_endpoint() -> Endpoint | None:
+    """Return the configured server of a reranker, or None."""
+    return _endpoint("FLOWREADER_RERANK")
 
 
 def chat_endpoint() -> Endpoint | None:

@@ -1,7 +1,7 @@
 """A model that reads a question with each passage: a cross-encoder, or late interaction (a vector for each token).
 
-It runs in a process of its own, `python -m tasks.models.reranker FOLDER KIND`: a request is a question and passages, the reply
-a score for each of these in float32.
+One of this machine runs in a process of its own, `python -m tasks.models.reranker FOLDER KIND`: a request is a question and
+passages, the reply a score for each of these in float32. Another is behind the server at FLOWREADER_RERANK_BASE_URL.
 """
 
 import json
@@ -9,15 +9,17 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from storage.system import bound_arenas
-from tasks.algorithms.arrays import IntArray
+from tasks.algorithms.arrays import FloatArray
 from tasks.models.embedding.local import SECONDS_PER_TEXT, model_folder
 from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.endpoints import rerank_endpoint
 from tasks.models.process import ModelProcess, speak
+from tasks.settings.models import ModelSettings
 
 SETTING = "ask.rerank"
 CROSS, LATE = "cross-encoder", "late interaction"
@@ -43,7 +45,15 @@ def _read_json(config: Path) -> dict[str, Any]:
     return dict(json.loads(config.read_text("utf-8"))) if config.is_file() else {}
 
 
-class Reranker:
+class Reranker(Protocol):
+    """A question and passages in, a score for each passage out; safe to call from many threads."""
+
+    def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
+        """Return the scores (n,), of any scale; raise EmbeddingError where that fails, in words that name the reranker."""
+        ...
+
+
+class LocalReranker:
     """The model in its process."""
 
     def __init__(self, named: str) -> None:
@@ -60,10 +70,9 @@ class Reranker:
         kind, offline = kind_of_model(folder, named), {"HF_HUB_OFFLINE": "1"}
         self._process = ModelProcess("tasks.models.reranker", str(folder), kind, failure=EmbeddingError, environment=offline)
 
-    def order(self, question: str, passages: Sequence[str]) -> IntArray:
-        """Return the places of the passages, the best first, equal ones in their order; raise EmbeddingError where that fails."""
+    def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
         if not passages:
-            return np.arange(0)
+            return np.zeros(0)
         request, seconds = [question, *passages], SECONDS_PER_TEXT * len(passages)
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         scores = np.frombuffer(reply or b"", np.float32)
@@ -71,13 +80,31 @@ class Reranker:
             raise EmbeddingError(
                 f"reranker {self._named!r} gave no score for each passage", self._named, f'set {SETTING} to another, or to ""'
             )
-        return np.argsort(-scores, kind="stable")
+        return scores.astype(np.float64)
+
+
+def reranker_named(setting: str) -> str:
+    """Return the name of the reranker: what ask.rerank says, else the server that the environment names; "" where there is none."""
+    served = None if setting else rerank_endpoint()
+    return served.model or served.base_url if served else setting
+
+
+def open_reranker(setting: str, models: ModelSettings) -> Reranker:
+    """Return the reranker that `reranker_named` names; raise EmbeddingError where it is not on this machine."""
+    if setting:
+        return _open_local(setting)
+    endpoint = rerank_endpoint()
+    assert endpoint is not None
+    # The client takes long to load, and a model on this machine needs none of it.
+    from tasks.models.served_reranker import ServedReranker
+
+    return ServedReranker(endpoint, models)
 
 
 @lru_cache
-def open_reranker(named: str) -> Reranker:
-    """Return the reranker, opened once a process; it loads with its first passages."""
-    return Reranker(named)
+def _open_local(named: str) -> LocalReranker:
+    """Return the model, opened once a process; it loads with its first passages."""
+    return LocalReranker(named)
 
 
 def load() -> Callable[[list[str]], bytes]:

@@ -91,12 +91,13 @@ class ScoreSettings(Settings):
 
 
 class SecondSettings(Settings):
-    """What a second embedder changes, where the corpus has one."""
+    """What a second look changes: by a second embedder, where the corpus has one, and by a reranker."""
 
-    pages: int = 12  # the best pages, which it looks at again
+    pages: int = 12  # the best pages, which are looked at again
     # w: the log of a page's score grows by w z, z its best cosine standardised over these pages; 0: no second look. With
     # multilingual-e5-small 0.10 to 0.15 out of fold on 55 documents, +3.3 recall@1; 0.0 to 0.1 and no gain on the 38 of ours.
     weight: float = 0.1
+    rerank: float = 0.1  # the same of a reranker's best score on a page; not fitted, as no trained one was to be had
 
 
 class RoutingSettings(Settings):
@@ -214,8 +215,8 @@ class AskSettings(Settings):
     second: SecondSettings = SecondSettings()
     rerank: str = Field(
         "",
-        description="cross-encoder or model of late interaction, by name or folder, that orders the best 30 passages; the paper's "
-        "flow asks it nothing",
+        description="cross-encoder or model of late interaction, by name or folder, that looks again at the best pages; empty: the "
+        "one at FLOWREADER_RERANK_BASE_URL, if any; the paper's flow asks it nothing",
     )
     routing: RoutingSettings = RoutingSettings()
     selection: SelectionSettings = SelectionSettings()

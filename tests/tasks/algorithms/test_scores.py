@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import best_of_pages
-from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardise, with_second_opinion
+from tasks.algorithms.page_ranks import best_pages, fuse_rankings, standardise, with_opinions
 from tasks.algorithms.scores import (
     EPSILON,
     combined_score,
@@ -192,7 +192,7 @@ def test_the_best_pages_are_those_of_the_best_nodes():
 
 def test_a_page_rises_by_the_weight_times_its_standardised_cosine():
     best, cosines = np.array([0, 1, 2]), np.array([0.80, 0.86, 0.83])
-    found = with_second_opinion(scores=SCORES, pages=PAGES, best=best, cosines=cosines, weight=0.2)
+    found = with_opinions(scores=SCORES, pages=PAGES, best=best, opinions=[(cosines, 0.2)])
     z = math.sqrt(1.5)
     assert found == pytest.approx([0.2 * math.exp(-0.2 * z), 0.6 * math.exp(-0.2 * z), 0.5 * math.exp(0.2 * z), 0.1, 0.4, 0.0])
     assert standardise(cosines) == pytest.approx([-z, z, 0])
@@ -206,7 +206,7 @@ def test_scores_stay_in_bounds_and_pages_without_an_opinion_in_their_order(score
     pages = np.unique(pages, return_inverse=True)[1]
     best = best_pages(scores=values, pages=pages, count=count)
     cosines = random.random(len(best))
-    found = with_second_opinion(scores=values, pages=pages, best=best, cosines=cosines, weight=weight)
+    found = with_opinions(scores=values, pages=pages, best=best, opinions=[(cosines, weight), (-cosines, 0.5 * weight)])
     assert ((found >= 0) & (found <= 1)).all()
     for page in range(pages.max() + 1):
         on = pages == page

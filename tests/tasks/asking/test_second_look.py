@@ -1,15 +1,20 @@
 """A second look at the best pages: by a second embedder's vectors, and by a reranker."""
 
+import asyncio
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from storage.records.documents import EmbedderIdentity
+from tasks.algorithms.page_ranks import standardise
 from tasks.asking.candidates import page_ranking
-from tasks.asking.second_look import rerank, second_look
-from tasks.settings.ask import AskSettings
+from tasks.asking.second_look import look_again
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.settings.readers import Reader
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
+from tests.embedding_server import Answer, embedding_server, in_turn, ranks
 from tests.storage import worlds
 from tests.storage.worlds import document_id
 
@@ -38,23 +43,47 @@ def context(tmp_path, monkeypatch):
         yield context
 
 
-def test_the_log_of_a_page_grows_by_the_weight_times_its_standardised_best_cosine(context):
+def looked_again(context, **settings):
+    """Return the log of what each of the three pages gained by a second look, and their scores before."""
     question, graph, scores = candidates_of(QUESTION, context)
-    found = second_look(question, graph, scores, at_place(context, second={"weight": 0.1}))
-    cosines = np.array([0, 0.8, 1.0])
+    found = asyncio.run(look_again(question, graph, scores, at_place(context, **settings)))
     before, after = (np.array([score for _page, score in sorted(page_ranking(graph, each))]) for each in (scores, found))
-    gained = np.log(after / before)
-    assert gained - gained.mean() == pytest.approx(0.1 * (cosines - cosines.mean()) / cosines.std(), abs=1e-6)
     assert np.array_equal(found.relevance, scores.relevance), "what a word or a vector says of a node stays"
+    return np.log(after / before), before
+
+
+def test_the_log_of_a_page_grows_by_the_weight_times_its_standardised_best_cosine(context):
+    gained, _before = looked_again(context, second={"weight": 0.1})
+    assert gained - gained.mean() == pytest.approx(0.1 * standardise(np.array([0, 0.8, 1.0])), abs=1e-6)
 
 
 def test_only_the_best_pages_are_looked_at_again(context):
-    question, graph, scores = candidates_of(QUESTION, context)
-    found = second_look(question, graph, scores, at_place(context, second={"weight": 0.1, "pages": 2}))
-    before, after = (np.array([score for _page, score in sorted(page_ranking(graph, each))]) for each in (scores, found))
+    gained, before = looked_again(context, second={"weight": 0.1, "pages": 2})
     *best, other = np.argsort(-before, kind="stable")
-    gained = np.log(after / before)
     assert sorted(gained[best] - gained[other]) == pytest.approx([-0.1, 0.1], abs=1e-6)
+
+
+def test_all_opinions_are_of_the_same_pages_and_add_up(context, monkeypatch):
+    monkeypatch.setattr(
+        "tasks.asking.second_look.open_reranker", lambda *_named: Scores({"rises": 3.0, "turns": 9.0, "falls": 0.0})
+    )
+    gained, _before = looked_again(context, rerank="a-model", second={"weight": 0.1, "rerank": 0.2})
+    wanted = 0.1 * standardise(np.array([0, 0.8, 1.0])) + 0.2 * standardise(np.array([3.0, 9.0, 0.0]))
+    assert gained - gained.mean() == pytest.approx(wanted, abs=1e-6)
+    assert not looked_again(context, rerank="a-model", second={"weight": 0.0, "rerank": 0.0})[0].any()
+
+
+def test_a_reranker_reads_the_best_passage_of_each_page_and_then_the_best_of_all(tmp_path, monkeypatch):
+    texts = ("the tide rises", "when the tide rises", "a blade"), ("some tide",)
+    passages = [Passage(text, page=page) for page, on_page in enumerate(texts, start=1) for text in on_page]
+    reranker = Scores({"": 1.0})
+    monkeypatch.setattr("tasks.asking.second_look.RERANKED", 3)
+    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named: reranker)
+    with at_context(published(tmp_path, written("report", *passages)), rerank="a-model") as context:
+        question, graph, scores = candidates_of(QUESTION, context)
+        asyncio.run(look_again(question, graph, scores, context))
+    first, second, third = reranker.read
+    assert sorted((first, third)) == ["the tide rises", "when the tide rises"] and second == "some tide"
 
 
 def test_an_answer_ranks_its_pages_after_the_second_look_and_records_the_step(tmp_path, monkeypatch):
@@ -70,29 +99,41 @@ def test_an_answer_ranks_its_pages_after_the_second_look_and_records_the_step(tm
         assert [page.score for page in answer_at(context, QUESTION).pages] == [page.score for page in first.pages]
 
 
-def test_the_baseline_looks_again_as_well(tmp_path, monkeypatch):
+@pytest.mark.parametrize("reader", get_args(Reader))
+def test_every_reader_looks_again_by_the_second_embedder_and_by_the_reranker(tmp_path, monkeypatch, reader):
     monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
-    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda _named: Backwards())
-    with at_context(published(tmp_path / "both", SEEN, embedder=BOTH), second={"weight": 2.0}) as context:
-        assert answer_at(context, QUESTION, reader="top-k").pages[0].page == 3
-        assert "second-look" in steps_of(context.snapshot.location)
-    with at_context(published(tmp_path / "plain", PLAIN)) as context:
-        plain = answer_at(context, QUESTION, reader="top-k")
-        turned = answer_at(at_place(context, rerank="a-model"), QUESTION, reader="top-k")
-        assert steps_of(context.snapshot.location).count("rerank") == 1
-    assert plain.pages[0].page == 1 and turned.pages[0].page != 1
+    reranker = Scores({"rises": 1.0, "turns": 2.0, "falls": 3.0})
+    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named: reranker)
+    with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second={"weight": 2.0, "rerank": 2.0}) as context:
+        answer = answer_at(context, QUESTION, reader=reader)
+        assert {"second-look", "rerank"} <= set(steps_of(context.snapshot.location))
+    assert answer.pages[0].page == 3 and answer.models["reranker"] == "a-model"
+    assert all(page.probability is None for page in answer.pages), "fitted without it"
 
 
-def test_a_reranker_moves_only_the_best(context, monkeypatch):
-    monkeypatch.setattr("tasks.asking.second_look.RERANKED", 2)
-    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda _named: Backwards())
-    question, graph, scores = candidates_of(QUESTION, context)
-    best = np.argsort(-scores.combined, kind="stable")
-    found = rerank(question, graph, scores, context)
-    assert found.combined[best].tolist() == [scores.combined[best[place]] for place in (1, 0, 2)]
-    assert AskSettings().rerank == ""
+def test_a_server_that_is_named_reranks_and_without_its_scores_the_ranking_stands_and_says_so(tmp_path, monkeypatch):
+    with (
+        embedding_server(in_turn(ranks, Answer(503, {"error": "no engine"}))) as server,
+        at_context(published(tmp_path, written("report", Passage("the tide rises"), Passage("no tide", page=2)))) as context,
+    ):
+        plain = answer_at(context, QUESTION)
+        monkeypatch.setenv("FLOWREADER_RERANK_BASE_URL", server.base_url)
+        first, second = (answer_at(context, QUESTION) for _time in range(2))
+        with pytest.raises(EmbeddingError, match=r"it answered 404: none; check FLOWREADER_RERANK_BASE_URL"):
+            server.behave = lambda _request: Answer(404, {"error": "none"})
+            answer_at(context, QUESTION, require_model=True)
+    assert plain.models.get("reranker") is None and first.models["reranker"] == server.base_url and first.notes == plain.notes
+    assert [page.score for page in second.pages] == [page.score for page in plain.pages] != [page.score for page in first.pages]
+    lost = next(note for note in second.notes if note not in plain.notes)
+    assert lost.startswith("the pages are ranked without the reranker: ") and "it answered 503: no engine; check" in lost
 
 
-class Backwards:
-    def order(self, _question, passages):
-        return np.arange(len(passages))[::-1]
+class Scores:
+    """A reranker that scores a passage by the word that it holds."""
+
+    def __init__(self, by_word):
+        self.by_word, self.read = by_word, []
+
+    def scores(self, _question, passages):
+        self.read += passages
+        return np.array([next(score for word, score in self.by_word.items() if word in passage) for passage in passages])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.reranker import CROSS, LATE, Reranker, kind_of_model
+from tasks.models.reranker import CROSS, LATE, LocalReranker, kind_of_model
 from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 QUESTION, PASSAGES = "wind and tide", ["a blade", "the wind", "tide\udcff", "", "wind and tide and blade"]
@@ -30,7 +30,7 @@ def started():
     opened = []
 
     def start(folder):
-        opened.append(Reranker(str(folder)))
+        opened.append(LocalReranker(str(folder)))
         return opened[-1]
 
     yield start
@@ -39,15 +39,15 @@ def started():
 
 
 @pytest.mark.torture
-def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, started):
+def test_a_cross_encoder_scores_each_passage_with_the_question(rerankers, started):
     import torch
     from sentence_transformers import CrossEncoder
 
     pairs = [(QUESTION, text.encode("utf-8", "replace").decode()) for text in PASSAGES]
     scores = CrossEncoder(str(rerankers / CROSS)).predict(pairs, activation_fn=torch.nn.Identity())
     reranker = started(rerankers / CROSS)
-    assert reranker.order(QUESTION, PASSAGES).tolist() == np.argsort(-scores, kind="stable").tolist()
-    assert reranker.order(QUESTION, []).tolist() == []
+    assert reranker.scores(QUESTION, PASSAGES) == pytest.approx(scores, abs=1e-5)
+    assert reranker.scores(QUESTION, []).tolist() == []
 
 
 @pytest.mark.torture
@@ -57,15 +57,15 @@ def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started)
     model = MultiVectorEncoder(str(rerankers / LATE))
     question = np.asarray(model.encode_query(["wind"])[0])
     sums = [(question @ np.asarray(tokens).T).max(axis=1).sum() for tokens in model.encode_document(["blade", "wind", "crane"])]
-    assert started(rerankers / LATE).order("wind", ["blade", "wind", "crane"]).tolist() == np.argsort(sums)[::-1].tolist()
+    assert started(rerankers / LATE).scores("wind", ["blade", "wind", "crane"]) == pytest.approx(sums, abs=1e-5)
 
 
 @pytest.mark.torture
 def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
     with pytest.raises(EmbeddingError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
-        Reranker(str(rerankers / "tiny-bert"))
+        LocalReranker(str(rerankers / "tiny-bert"))
     with pytest.raises(EmbeddingError, match=r"^reranker 'hub/none' is not on this machine; .*set ask\.rerank to a folder"):
-        Reranker("hub/none")
+        LocalReranker("hub/none")
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["BertForSequenceClassification"]}))
     assert kind_of_model(tmp_path, "x") == CROSS
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["HF_ColBERT"]}))
@@ -76,8 +76,8 @@ def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
 
 
 def test_scores_that_cannot_be_compared_are_refused(rerankers, monkeypatch):
-    reranker = Reranker(str(rerankers / CROSS))
+    reranker = LocalReranker(str(rerankers / CROSS))
     for reply in (None, np.zeros(1, np.float32).tobytes(), np.array([1, np.nan], np.float32).tobytes()):
         monkeypatch.setattr(reranker._process, "ask", lambda *_, reply=reply, **__: reply)
         with pytest.raises(EmbeddingError, match=r"gave no score for each passage; set ask\.rerank"):
-            reranker.order("wind", ["blade", "tide"])
+            reranker.scores("wind", ["blade", "tide"])

@@ -85,7 +85,7 @@ def test_pages_of_no_score_are_no_evidence(mixed):
     assert (none.pages, none.read, none.count, none.completeness) == ((), (), 0, None)
 
 
-def test_a_probability_is_one_where_the_weights_are_of_the_corpus_own_embedder(mixed):
+def test_a_probability_is_one_where_the_weights_are_of_the_corpus_own_embedder_and_reranker(mixed):
     place = of_document(mixed, "islands")
     strange, _ = sized(place)
     assert not strange.calibrated and strange.calibrated_pages == {} and strange.completeness is None
@@ -94,6 +94,10 @@ def test_a_probability_is_one_where_the_weights_are_of_the_corpus_own_embedder(m
     assert found.calibrated and found.read == strange.read
     assert found.calibrated_pages == dict(zip(found.pages, found.probabilities.tolist(), strict=True))
     assert found.completeness == completeness(found.probabilities)[found.count - 1]
+    with_another = replace(place, settings=place.settings.model_copy(update={"rerank": "a-model"}))
+    for fitted_with, calibrated in (("", False), ("a-model", True)):
+        fitted = own.model_copy(update={"reranker": fitted_with})
+        assert sized(replace(with_another, weights=place.weights.model_copy(update={"fitted": fitted})))[0].calibrated == calibrated
 
 
 def test_who_wants_more_pages_for_an_answer_gets_more(mixed):
