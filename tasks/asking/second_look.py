@@ -1,5 +1,6 @@
 """A second look at the pages that score best, by models that tell more of a passage than its first vector does."""
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from tasks.models.embedding.embedder import wrongs_of_second
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.reranker import open_reranker, reranker_named
 
+LOGGER = logging.getLogger(__name__)
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
 
@@ -52,7 +54,7 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
         (look, weight)
         for look, there, weight in (
             (second_look, context.second, settings.weight),
-            (rerank, reranker_named(context.settings.rerank), settings.rerank),
+            (rerank, reranker_named(context.settings.rerank), settings.rerank_weight),
         )
         if there and weight
     ]
@@ -92,11 +94,15 @@ def rerank(question: Question, graph: CandidateGraph, near: BestPages, context: 
     others = np.delete(near.nodes, firsts)
     read = np.concatenate([near.nodes[firsts], others[: max(0, RERANKED - len(firsts))]])
     reranker = open_reranker(context.settings.rerank, context.settings.models)
-    book = call_book.get(None)
     try:
         return near.opinion(read, reranker.scores(question.text, [str(graph.columns["search_text"][place]) for place in read]))
     except EmbeddingError as error:
-        if book is None or book.require_model:
+        book = call_book.get(None)
+        if book and book.require_model:
             raise
-        book.notes.append(f"the pages are ranked without the reranker: {error}")
+        lost = f"the pages are ranked without the reranker: {error}"
+        if book:
+            book.notes.append(lost)
+        else:
+            LOGGER.warning(lost)
         return np.zeros(len(near.best))

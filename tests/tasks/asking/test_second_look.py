@@ -67,10 +67,10 @@ def test_all_opinions_are_of_the_same_pages_and_add_up(context, monkeypatch):
     monkeypatch.setattr(
         "tasks.asking.second_look.open_reranker", lambda *_named: Scores({"rises": 3.0, "turns": 9.0, "falls": 0.0})
     )
-    gained, _before = looked_again(context, rerank="a-model", second={"weight": 0.1, "rerank": 0.2})
+    gained, _before = looked_again(context, rerank="a-model", second={"weight": 0.1, "rerank_weight": 0.2})
     wanted = 0.1 * standardise(np.array([0, 0.8, 1.0])) + 0.2 * standardise(np.array([3.0, 9.0, 0.0]))
     assert gained - gained.mean() == pytest.approx(wanted, abs=1e-6)
-    assert not looked_again(context, rerank="a-model", second={"weight": 0.0, "rerank": 0.0})[0].any()
+    assert not looked_again(context, rerank="a-model", second={"weight": 0.0, "rerank_weight": 0.0})[0].any()
 
 
 def test_a_reranker_reads_the_best_passage_of_each_page_and_then_the_best_of_all(tmp_path, monkeypatch):
@@ -104,7 +104,9 @@ def test_every_reader_looks_again_by_the_second_embedder_and_by_the_reranker(tmp
     monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
     reranker = Scores({"rises": 1.0, "turns": 2.0, "falls": 3.0})
     monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named: reranker)
-    with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second={"weight": 2.0, "rerank": 2.0}) as context:
+    with at_context(
+        published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second={"weight": 2.0, "rerank_weight": 2.0}
+    ) as context:
         answer = answer_at(context, QUESTION, reader=reader)
         assert {"second-look", "rerank"} <= set(steps_of(context.snapshot.location))
     assert answer.pages[0].page == 3 and answer.models["reranker"] == "a-model"

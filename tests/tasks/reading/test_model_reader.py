@@ -238,7 +238,7 @@ def test_plainly_a_model_is_shown_the_whole_pages_and_told_what_to_do_by_the_sys
 
 
 def test_plainly_rows_are_read_and_quoted_by_their_cells_under_the_heads_of_their_table(context):
-    asked = {"text": "How deep is the sound?", "settings": plain()}
+    asked = {"text": "How many metres has the sound?", "settings": plain()}
     with reading(context, replying("35 metres", "Sound | 35 metres"), (0,), (1,), **asked) as scene:
         given = scene.synthesized(verdict=None)
         (request,) = scene.server.requests
@@ -263,10 +263,11 @@ def test_plainly_the_best_page_comes_first_where_there_is_room_for_all_of_it():
     assert [one.score for one in choose_near(near, [10, 10, 10], 20, whole=False)] == [0.9, 0.2]
 
 
+@pytest.mark.parametrize("quotes", [(), ("harbour was 18 metres deep",)])
 @pytest.mark.parametrize(("place", "proven"), [("harbour", True), ("sound", False)])
-def test_plainly_without_a_quote_only_what_speaks_of_most_of_the_question_proves_an_answer(context, place, proven):
+def test_plainly_only_what_speaks_of_most_of_the_question_proves_an_answer_also_as_a_quote(context, place, proven, quotes):
     asked = {"text": f"How deep was the {place} in 1950?", "settings": plain()}
-    with reading(context, replying("18 metres"), (0,), (1,), (2,), (3,), **asked) as scene:
+    with reading(context, replying("18 metres", *quotes), (0,), (1,), (2,), (3,), **asked) as scene:
         answers = {reading.answer for reading in scene.read()} - {""}
     assert (answers, scene.book.unproven) == (({"18 metres"}, []) if proven else (set(), ["18 metres"]))
 
@@ -284,7 +285,7 @@ def test_of_two_parts_each_has_its_proof_or_is_marked(context):
 
 
 def test_what_is_reckoned_of_two_quotes_is_reckoned_again(context):
-    deeper = "By how many metres did the harbour get deeper since 1950?"
+    deeper = "How many metres has the harbour more than in 1950?"
     reply = replying("2 metres", "harbour is 20 metres deep", "harbour was 18 metres deep")
     with reading(context, reply, (0,), (2,), text=deeper, settings=plain()) as scene:
         given = scene.synthesized(verdict=None)
