@@ -102,6 +102,15 @@ def test_each_part_of_an_answer_has_its_own_proof():
     assert proven(asked, "£184.6 thousand", REVENUE) == [("£184.6 thousand", UNSUPPORTED)]
 
 
+def test_a_label_of_a_bar_proves_what_a_model_reads_off_it():
+    """The reply is that of a model of 1.5B."""
+    labels = "15.3 14.2 14.6 12.9 12.8 12 12.1 11.3 11.8 11.4 10.7 9.2 9.9 8 6.2 5.1 4.6 4.9 4 0 Q1 Q2 Q3 Q4"
+    bars = cited(f"Energy delivered in 2024 GWh per quarter Corran Sound Fenwick Narrows Sula Race Braye Channel 20 16 {labels}")
+    asked = "How much energy did Sula Race deliver in the fourth quarter of 2024?"
+    assert proven(asked, "14.6 GWh", bars) == [("14.6 GWh", QUOTED, bars.text)]
+    assert proven(asked, "14.7 GWh", bars) == [("14.7 GWh", UNSUPPORTED)]
+
+
 @pytest.mark.parametrize(
     ("answer", "piece", "support"),
     [
