@@ -7,7 +7,7 @@ from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
-from tasks.asking.second_look import score_twice
+from tasks.asking.second_look import score_and_look_again
 from tasks.reading.paths import fetch_texts, judge, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.chains import refine, route
@@ -22,7 +22,7 @@ async def read(question: Question, context: AskContext) -> Findings:
     The gate judges only what a model read: a second reading of what rules quote found nothing more.
     """
     graph = await find_candidates.submit(question, context)
-    scores = await score_twice(question, graph, context)
+    scores = await score_and_look_again(question, graph, context)
     sized = await size.submit(question, graph, scores, context)
     routed = await route.submit(question, graph, scores, sized, context)
     texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)

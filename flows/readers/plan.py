@@ -6,7 +6,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.candidates import find_candidates
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
-from tasks.asking.second_look import score_twice
+from tasks.asking.second_look import score_and_look_again
 from tasks.readers.plan import add_readings, check_plan, decompose, evidence_of, find_evidence, most_steps
 from tasks.readers.plan_steps import find_more, read_steps, score_steps, understand_steps
 from tasks.reading.paths import fetch_texts
@@ -23,7 +23,7 @@ def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer by a plan: candidates -> score -> decompose -> (layer by layer: evidence -> fetch -> read; check) -> synthesize."""
     graph = await find_candidates.submit(question, context)
-    scores = await score_twice(question, graph, context)
+    scores = await score_and_look_again(question, graph, context)
     plan = await understand_steps(question, await decompose.submit(question, graph, scores, context), context)
     plan, graph, scores = await find_more(question, plan, graph, scores, context)
     while plan.layer:

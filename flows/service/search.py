@@ -15,7 +15,7 @@ from tasks.asking.opening import open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReading
 from tasks.asking.request import AskRequest, check_questions, find_scope
-from tasks.asking.second_look import score_twice
+from tasks.asking.second_look import score_and_look_again
 from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.paths import fetch_texts, read_paths
@@ -43,7 +43,7 @@ async def search(request: AskRequest, start: int, limit: int) -> Found:
         with working_at(replace(place, remembers=False)):
             question = await understand("search", text, context)
             graph = await find_candidates.submit(question, context)
-            scores = await score_twice(question, graph, context)
+            scores = await score_and_look_again(question, graph, context)
             ranking = strongest(scores=scores.combined, count=len(graph.ids)).tolist()
             ranked = ranking[start : start + limit]
             paths = [ChosenPath(nodes=(node,), flow=0.0) for node in ranked]

@@ -37,8 +37,10 @@ def best_pages(*, scores: FloatArray, pages: IntArray, count: int) -> IntArray:
 
 def standardise(opinions: FloatArray) -> FloatArray:
     """Return z, (c - mean) / deviation of what a model makes of pages (p,), 0 where all are equal: so each model weighs as much."""
-    deviation = opinions.std() if len(opinions) else 0.0
-    return np.asarray((opinions - opinions.mean()) / deviation) if deviation > 0 else np.zeros(len(opinions))
+    # The deviation of equal numbers is not always 0.
+    if not len(opinions) or opinions.min() == opinions.max():
+        return np.zeros(len(opinions))
+    return np.asarray((opinions - opinions.mean()) / opinions.std())
 
 
 def with_opinions(

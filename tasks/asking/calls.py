@@ -62,7 +62,8 @@ class CallBook:
     `failed`: the model is of no more use to the question. `unread`: passages were not read, or what was read out of them is not
     proven; `unproven` are those answers, the likeliest first. `unanswered` says why none of them counts, where rules quote instead.
     `unchecked` are the words that a model says to see in pictures, each with the node that the picture is of.
-    `shown` are the characters of passages that readers were shown, of the `held` that stood on the paths.
+    `shown` are the characters of passages that readers were shown, of the `held` that stood on the paths. `reranker` is the one
+    that looked at the best pages, if any.
     """
 
     answer_id: str
@@ -81,6 +82,7 @@ class CallBook:
     unchecked: set[tuple[str, str]] = field(default_factory=set)
     shown: int = 0
     held: int = 0
+    reranker: str = ""
     began: float = field(default_factory=time.monotonic)
     _together: int = 0
     _back: int = 0

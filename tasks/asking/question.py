@@ -22,6 +22,7 @@ from tasks.asking.records import PathReader, Question
 from tasks.asking.weights import ScopeWeights, Weights, weights_of
 from tasks.models.embedding.embedder import QuestionEmbedder, open_second
 from tasks.models.endpoints import SERVED
+from tasks.models.reranker import name_of_reranker
 from tasks.settings.ask import AskSettings
 from tasks.step import MODEL, OFTEN, Codec, Step, StepKey, step
 
@@ -54,7 +55,8 @@ def context_of(
     snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader
 ) -> AskContext:
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
-    weights, second = weights_of(settings.weights, snapshot.embedder), open_second(snapshot.embedder, settings.models)
+    weights = weights_of(settings.weights, snapshot.embedder, name_of_reranker(settings))
+    second = open_second(snapshot.embedder, settings.models)
     return AskContext(snapshot, scope, settings, embedder, reader, names, weights, second)
 
 

@@ -37,7 +37,8 @@ class NodeScores:
 
     `rarity` is how rare each stem of the question is in the scope, `present` which of them stand in the candidates. `named` are the
     nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest. `unknown` are the places
-    that it names and nothing in what is asked has, `nearest` is the largest cosine of a candidate to the question.
+    that it names and nothing in what is asked has, `nearest` is the largest cosine of a candidate to the question. `reranker` is
+    the one that looked at the best pages, if any.
     """
 
     relevance: FloatArray
@@ -48,6 +49,7 @@ class NodeScores:
     named: frozenset[str]
     unknown: tuple[str, ...] = ()
     nearest: float = 0.0
+    reranker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A second look at the pages that score best, by models that tell more of a passage than its first vector does."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,31 +17,32 @@ from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
 from tasks.models.embedding.embedder import wrongs_of_second
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.reranker import open_reranker, reranker_named
+from tasks.models.reranker import name_of_reranker, open_reranker
 
 LOGGER = logging.getLogger(__name__)
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
+PASSAGE_CHARACTERS = 2_000
+"""Of a passage, for a reranker: most read 512 tokens with the question, and some servers refuse more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestPages:
-    """What is looked at again: the number of each candidate's page (n,), the numbers of the best (p,), the candidates on these.
+    """What is looked at again: the number of each candidate's page (n,), and the numbers of the best pages (p,).
 
-    These come with their scores' rank, the best first.
+    `nodes` are the candidates on these, in the order of their scores, the best first.
     """
 
     pages: IntArray
     best: IntArray
     nodes: IntArray
 
-    def opinion(self, nodes: IntArray, values: FloatArray) -> FloatArray:
+    def highest(self, nodes: IntArray, values: FloatArray) -> FloatArray:
         """Return the highest of the nodes' values on each of the best pages (p,); each has one of these nodes."""
         return best_of_pages(values=values, pages=self.pages[nodes])[self.best]
 
 
-async def score_twice(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
-    """Score every node, then look again at the best pages."""
+async def score_and_look_again(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     return await look_again(question, graph, await score.submit(question, graph, context), context)
 
 
@@ -49,55 +51,57 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
 
     The log of a page's score grows by what each model makes of the page, standardised over these pages, times its weight.
     """
-    settings = context.settings.second
-    looks = [
-        (look, weight)
-        for look, there, weight in (
-            (second_look, context.second, settings.weight),
-            (rerank, reranker_named(context.settings.rerank), settings.rerank_weight),
-        )
-        if there and weight
-    ]
-    if not looks:
-        return scores
-    near = find_best(graph, scores, settings.pages)
-    opinions = [(await look.submit(question, graph, near, context), weight) for look, weight in looks]
-    return replace(scores, combined=with_opinions(scores=scores.combined, pages=near.pages, best=near.best, opinions=opinions))
+    settings, opinions = context.settings.second, list[tuple[FloatArray, float]]()
+    if context.second and settings.weight:
+        opinions.append((await second_look.submit(question, graph, scores, context), settings.weight))
+    if reranker := name_of_reranker(context.settings):
+        opinion = await rerank.submit(question, graph, scores, context)
+        if opinion is None:
+            reranker = ""
+        else:
+            opinions.append((opinion, settings.rerank_weight))
+    return await weigh_opinions.submit(question, graph, scores, opinions, reranker, context) if opinions else scores
 
 
-def find_best(graph: CandidateGraph, scores: NodeScores, count: int) -> BestPages:
+def find_best_pages(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> BestPages:
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
-    best = best_pages(scores=scores.combined, pages=pages, count=count)
+    best = best_pages(scores=scores.combined, pages=pages, count=context.settings.second.pages)
     ranked = strongest(scores=scores.combined, count=len(pages))
     return BestPages(pages, best, ranked[np.isin(pages[ranked], best)])
 
 
-@question_step("second-look", lambda opinion: {"opinion": hash_bytes(opinion.tobytes())})
-def second_look(question: Question, graph: CandidateGraph, near: BestPages, context: AskContext) -> FloatArray:
-    """Return the best cosine that the second embedder finds on each of the best pages."""
+def record_opinion(opinion: FloatArray | None) -> dict[str, str]:
+    return {} if opinion is None else {"opinion": hash_bytes(opinion.tobytes())}
+
+
+@question_step("second-look", record_opinion)
+def second_look(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray:
+    """Return the best cosine that the second embedder finds on each of the best pages (p,)."""
     assert context.second is not None
+    looked_at, view = find_best_pages(graph, scores, context), context.snapshot.view
     with wrongs_of_second(context.second.identity.named):
         vector = context.second.embed_query(question.text)[0]
-    view = context.snapshot.view
-    positions = view.adjacency.positions_of([graph.ids[place] for place in near.nodes])
+    positions = view.adjacency.positions_of([graph.ids[place] for place in looked_at.nodes])
     vectors = view.columns.take(positions, [SECOND_VECTOR])[SECOND_VECTOR]
-    return near.opinion(near.nodes, np.vecdot(vectors, vector).astype(np.float64))
+    return looked_at.highest(looked_at.nodes, np.vecdot(vectors, vector).astype(np.float64))
 
 
-@question_step("rerank", lambda opinion: {"opinion": hash_bytes(opinion.tobytes())}, retries=0)
-def rerank(question: Question, graph: CandidateGraph, near: BestPages, context: AskContext) -> FloatArray:
-    """Return the best score that the reranker gives a passage of each of the best pages: of its best one, and of the best of all.
+# A second try would note its failure twice.
+@question_step("rerank", record_opinion, retries=0)
+def rerank(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray | None:
+    """Return for each of the best pages (p,) the highest score of its passages that were read, None where the reranker gives none.
 
-    Where it gives none it has no opinion, and the answer says so; where a model is required, as in an evaluation, that is an error.
+    Read are the best passage of each page, then the best of the others, RERANKED in all. Without scores the ranking stands as it
+    was, and the answer says so; where a model is required, as in an evaluation, that is an error.
     """
-    _numbers, firsts = np.unique(near.pages[near.nodes], return_index=True)
-    others = np.delete(near.nodes, firsts)
-    read = np.concatenate([near.nodes[firsts], others[: max(0, RERANKED - len(firsts))]])
-    reranker = open_reranker(context.settings.rerank, context.settings.models)
+    looked_at, book = find_best_pages(graph, scores, context), call_book.get(None)
+    _numbers, firsts = np.unique(looked_at.pages[looked_at.nodes], return_index=True)
+    read = np.concatenate([looked_at.nodes[firsts], np.delete(looked_at.nodes, firsts)])[: max(RERANKED, len(firsts))]
+    passages = [str(graph.columns["search_text"][place])[:PASSAGE_CHARACTERS] for place in read]
+    reranker = open_reranker(context.settings, until=book.duties_end if book else None)
     try:
-        return near.opinion(read, reranker.scores(question.text, [str(graph.columns["search_text"][place]) for place in read]))
+        opinion = looked_at.highest(read, reranker.scores(question.text, passages))
     except EmbeddingError as error:
-        book = call_book.get(None)
         if book and book.require_model:
             raise
         lost = f"the pages are ranked without the reranker: {error}"
@@ -105,4 +109,22 @@ def rerank(question: Question, graph: CandidateGraph, near: BestPages, context: 
             book.notes.append(lost)
         else:
             LOGGER.warning(lost)
-        return np.zeros(len(near.best))
+        return None
+    if book:
+        book.reranker = name_of_reranker(context.settings)
+    return opinion
+
+
+@question_step("weigh-opinions", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())}, retries=0)
+def weigh_opinions(
+    question: Question,
+    graph: CandidateGraph,
+    scores: NodeScores,
+    opinions: Sequence[tuple[FloatArray, float]],
+    reranker: str,
+    context: AskContext,
+) -> NodeScores:
+    """Add the opinions of the best pages, each with its weight; `reranker` is the one whose opinion is among them."""
+    looked_at = find_best_pages(graph, scores, context)
+    combined = with_opinions(scores=scores.combined, pages=looked_at.pages, best=looked_at.best, opinions=opinions)
+    return replace(scores, combined=combined, reranker=reranker)

@@ -88,9 +88,9 @@ class Weights(Record):
     corpus: ScopeWeights
     pieces: PieceWeights | None = None
 
-    def holds_for(self, embedder: EmbedderIdentity) -> bool:
-        """Say whether probabilities mean anything: those shipped only say how many pages where another embedder ranks them."""
-        return self.fitted.embedder == model_of(embedder)
+    def holds_for(self, embedder: EmbedderIdentity, reranker: str) -> bool:
+        """Say whether probabilities mean anything: those shipped only say how many pages where other models rank them."""
+        return (self.fitted.embedder, self.fitted.reranker) == (model_of(embedder), reranker)
 
 
 @functools.cache
@@ -133,19 +133,19 @@ def model_of(embedder: EmbedderIdentity) -> str:
     return f"{own} and {model_of(embedder.second)}" if embedder.second else own
 
 
-def weights_of(path: str, embedder: EmbedderIdentity) -> Weights:
+def weights_of(path: str, embedder: EmbedderIdentity, reranker: str) -> Weights:
     """Return the weights of a file, those shipped where none is named.
 
-    Raise RequestError where a user's file cannot be read, or is of another embedder: its probabilities would be none.
+    Raise RequestError where a user's file cannot be read, or is of other models: its probabilities would be none.
     """
     if not path:
         return shipped_weights()
-    weights = read_weights(Path(path))
-    if not weights.holds_for(embedder):
-        raise RequestError(
-            f"the weights file {path!r} was fitted with the embedder {weights.fitted.embedder!r}, this corpus has "
-            f"{model_of(embedder)!r}",
-            path,
-            FIT,
-        )
+    weights, ours = read_weights(Path(path)), model_of(embedder)
+    if not weights.holds_for(embedder, reranker):
+        fitted = weights.fitted
+        if fitted.embedder != ours:
+            found = f"the embedder {fitted.embedder!r}, this corpus has {ours!r}"
+        else:
+            found = f"the reranker {fitted.reranker!r}, there is {reranker!r} now"
+        raise RequestError(f"the weights file {path!r} was fitted with {found}", path, FIT)
     return weights

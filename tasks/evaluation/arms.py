@@ -10,6 +10,7 @@ from storage.errors import RequestError
 from storage.records.documents import identify
 from tasks.asking.deciding import deciding_settings
 from tasks.evaluation.scoring import BASELINE
+from tasks.models.reranker import name_of_reranker
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset, without_hurry
 from tasks.settings.base import change_settings
 from tasks.settings.ingest import IngestSettings
@@ -182,7 +183,9 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
             "without diverse sources": {"ask.routing.diversity": 1.0},
         }
     if settings.reading.embedding.second:
-        found["without the second look"] = {"ask.second.weight": 0.0}
+        found["without the second embedder"] = {"ask.second.weight": 0.0}
+    if name_of_reranker(settings.ask):
+        found["without the reranker"] = {"ask.second.rerank_weight": 0.0}
     if settings.ask.reading.by == "model":
         found |= {
             "the model's keywords": {"ask.keywords": True},

@@ -28,7 +28,7 @@ from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.pieces import piece_rows
 from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
-from tasks.models.reranker import reranker_named
+from tasks.models.reranker import name_of_reranker
 from tasks.progress import report
 from tasks.reading.answer import UnansweredError
 from tasks.reading.evidence import watch_pieces
@@ -60,7 +60,7 @@ class EvaluationContext:
     @property
     def name(self) -> str:
         settings = deciding_settings(self.arm.ask)
-        models = (self.reader.name, self.reader.model, self.embedder.identity.key, reranker_named(self.arm.ask.rerank))
+        models = (self.reader.name, self.reader.model, self.embedder.identity.key, name_of_reranker(self.arm.ask))
         return identify(
             self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", language(), code_identity()
         )
@@ -68,10 +68,11 @@ class EvaluationContext:
 
 def models_of(context: EvaluationContext, request: EvaluationRequest, judge: str) -> dict[str, str]:
     reader = context.reader
-    named = {"embedder": context.snapshot.embedder.key, "reranker": reranker_named(context.arm.ask.rerank)}
+    reranker = name_of_reranker(context.arm.ask)
+    named = {"embedder": context.snapshot.embedder.key, "reranker": reranker}
     named |= {"reader": reader.name, "chat": reader.model, "judge": judge}
     if request.preset == "default":
-        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted
+        fitted = weights_of(context.arm.ask.weights, context.snapshot.embedder, reranker).fitted
         named |= weights_named(fitted.dataset, fitted.benchmark)
     return {what: name for what, name in named.items() if name}
 

@@ -33,7 +33,7 @@ from tasks.evaluation.pieces import fitted_pieces, score_pieces
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
 from tasks.evaluation.scoring import ALL, BASELINE, CONFIDENCE, CONST, GAIN, PERFECT, SAME_EACH, SEED, document_of
-from tasks.models.reranker import reranker_named
+from tasks.models.reranker import name_of_reranker
 from tasks.routing.sizes import ranked_features
 from tasks.settings.readers import PAGES_PER_ANSWER
 
@@ -185,7 +185,7 @@ def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
         questions=len(plan.with_evidence),
         code=code_identity(),
         embedder=results.embedder,
-        reranker=reranker_named(plan.request.settings.ask.rerank),
+        reranker=name_of_reranker(plan.request.settings.ask),
     )
     pieces = fitted_pieces(plan.questions, results.asked[OF_DOCUMENT])
     return Weights(version=1, fitted=provenance, document=document, corpus=corpus, pieces=pieces)

@@ -75,7 +75,7 @@ def check_models() -> list[Checkup]:
     if not (chat or judge or embeddings or reranker or local):
         raise EndpointError(
             "no model is served, and rules read: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL nor "
-            "FLOWREADER_LOCAL_MODEL is set, and no `flowreader model serve` runs",
+            "FLOWREADER_RERANK_BASE_URL nor FLOWREADER_LOCAL_MODEL is set, and no `flowreader model serve` runs",
             remedy="set the first to a chat server such as http://localhost:11434/v1, and FLOWREADER_CHAT_MODEL to its model",
         )
     checkups = [_chat_checkup("chat", chat)] if chat else []
@@ -192,6 +192,6 @@ def _rerank_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
     try:
         ServedReranker(endpoint, ModelSettings()).scores("When was the harbour closed?", ["The harbour was closed by ice.", "7"])
     except EmbeddingError as error:
-        yield _problem("scores", error, WAIT)
+        yield _problem("scores", error, error.remedy)
         return
     yield ServerCheck("scores", f"in {time.monotonic() - began:.2f} s")

@@ -63,8 +63,11 @@ def second_endpoint(model: str) -> Endpoint | None:
 
 
 def rerank_endpoint() -> Endpoint | None:
-    """Return the configured server of a reranker, or None."""
-    return _endpoint("FLOWREADER_RERANK")
+    """Return the configured server of a reranker, or None; its model has to be named: what is kept and fitted goes by it."""
+    endpoint = _endpoint("FLOWREADER_RERANK")
+    if endpoint and not endpoint.model:
+        raise EndpointError("FLOWREADER_RERANK_BASE_URL is set without a model", remedy="set FLOWREADER_RERANK_MODEL to its name")
+    return endpoint
 
 
 def chat_endpoint() -> Endpoint | None:

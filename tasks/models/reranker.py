@@ -19,7 +19,7 @@ from tasks.models.embedding.local import SECONDS_PER_TEXT, model_folder
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.endpoints import rerank_endpoint
 from tasks.models.process import ModelProcess, speak
-from tasks.settings.models import ModelSettings
+from tasks.settings.ask import AskSettings
 
 SETTING = "ask.rerank"
 CROSS, LATE = "cross-encoder", "late interaction"
@@ -83,22 +83,27 @@ class LocalReranker:
         return scores.astype(np.float64)
 
 
-def reranker_named(setting: str) -> str:
-    """Return the name of the reranker: what ask.rerank says, else the server that the environment names; "" where there is none."""
-    served = None if setting else rerank_endpoint()
-    return served.model or served.base_url if served else setting
+def name_of_reranker(settings: AskSettings) -> str:
+    """Return the model that ask.rerank names, else the one of the server that the environment names; "" where none is to look."""
+    if not settings.second.rerank_weight:
+        return ""
+    served = None if settings.rerank else rerank_endpoint()
+    return served.model if served else settings.rerank
 
 
-def open_reranker(setting: str, models: ModelSettings) -> Reranker:
-    """Return the reranker that `reranker_named` names; raise EmbeddingError where it is not on this machine."""
-    if setting:
-        return _open_local(setting)
+def open_reranker(settings: AskSettings, *, until: float | None) -> Reranker:
+    """Return the reranker that `name_of_reranker` names; raise EmbeddingError where it is not on this machine.
+
+    A server is waited for until this moment of time.monotonic() at the latest.
+    """
+    if settings.rerank:
+        return _open_local(settings.rerank)
     endpoint = rerank_endpoint()
     assert endpoint is not None
     # The client takes long to load, and a model on this machine needs none of it.
     from tasks.models.served_reranker import ServedReranker
 
-    return ServedReranker(endpoint, models)
+    return ServedReranker(endpoint, settings.models, until=until)
 
 
 @lru_cache

@@ -11,7 +11,7 @@ from tasks.algorithms.graphs.plan_graph import PlanStep
 from tasks.asking.candidates import columns_for, find_candidates, is_large, lay_out_arcs
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Aim, NodeScores, PathReading, PathText, Question
-from tasks.asking.second_look import score_twice
+from tasks.asking.second_look import score_and_look_again
 from tasks.readers.plan import Plan
 from tasks.readers.plan_model import aim_of
 from tasks.reading.paths import read_paths
@@ -39,7 +39,7 @@ async def find_more(
         return plan, graph, scores
     own = await asyncio.gather(*(find_candidates.submit(step, context) for step in steps))
     joined = await join_candidates.submit(question, steps, [graph, *own], context)
-    return plan.move_to(graph, joined), joined, await score_twice(question, joined, context)
+    return plan.move_to(graph, joined), joined, await score_and_look_again(question, joined, context)
 
 
 @question_step("join-candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
@@ -63,7 +63,7 @@ async def score_steps(
     """Return each step with its scores; one in the words of the question has those of the question."""
 
     async def own(step: Question) -> NodeScores:
-        return scores if step.text == question.text else await score_twice(step, graph, context)
+        return scores if step.text == question.text else await score_and_look_again(step, graph, context)
 
     return list(zip(steps, await asyncio.gather(*map(own, steps)), strict=True))
 

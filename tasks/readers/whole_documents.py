@@ -10,7 +10,7 @@ from storage.graph.search import load_scope
 from tasks.asking.candidates import columns_for, find_candidates, is_large, lay_out_arcs, page_ranking, score
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
-from tasks.asking.second_look import score_twice
+from tasks.asking.second_look import look_again
 
 
 async def find_documents(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
@@ -19,11 +19,11 @@ async def find_documents(question: Question, context: AskContext, *, most: int) 
     Where even the best document is too large, they are what any question of a large scope works on: the best nodes.
     """
     graph = await find_candidates.submit(question, context)
-    if is_large(context):
+    scores = await score.submit(question, graph, context)
+    if is_large(context) and (documents := best_documents(graph, scores, context, most=most)):
+        graph = await load_documents.submit(question, documents, context)
         scores = await score.submit(question, graph, context)
-        if documents := best_documents(graph, scores, context, most=most):
-            graph = await load_documents.submit(question, documents, context)
-    return graph, await score_twice(question, graph, context)
+    return graph, await look_again(question, graph, scores, context)
 
 
 def best_documents(graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int) -> tuple[str, ...]:

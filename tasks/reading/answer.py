@@ -16,7 +16,6 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import ChatEndedError, Outcome
-from tasks.models.reranker import reranker_named
 from tasks.reading.synthesis import Findings
 from tasks.step import StepKey, step, workplace
 
@@ -60,7 +59,7 @@ def gather_answer(
     placed = {(node.document_id, node.page) for quote in synthesis.quotes if (node := quote.node).box != WHOLE_PAGE}
     lines = {page: read_lines(kept) for page, kept in context.snapshot.view.page_lines(placed).items()}
     models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
-    models |= {"reranker": reranker} if (reranker := reranker_named(request.settings.rerank)) else {}
+    models |= {"reranker": calls.reranker} if calls.reranker else {}
     models |= {"chat": ", ".join(dict.fromkeys(call.model for call in calls.made))} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
     return Answer(

@@ -23,7 +23,7 @@ from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest
 from tasks.lineage.writing import working_at
 from tasks.models.endpoints import Endpoint
-from tasks.models.reranker import reranker_named
+from tasks.models.reranker import name_of_reranker
 from tasks.step import OFTEN, Codec, StepKey, Workplace, step
 from tasks.watching.watching import watch_question
 
@@ -81,7 +81,7 @@ class KeptAnswers:
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
         served = server.identity if server else ""
-        reranker = reranker_named(self.request.settings.rerank)
+        reranker = name_of_reranker(self.request.settings)
         answering = (self.snapshot.current.sha256, self.snapshot.embedder.key, reranker, served, model, code_identity())
         return StepKey(owner_of(text), identify(*asked, *answering), shorten(text))
 

@@ -21,7 +21,7 @@ BEST_PAGES = 5
 
 
 def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Refusal:
-    """Return how probable it is that nothing answers; not known where the weights are of another embedder."""
+    """Return how probable it is that nothing answers; not known where the weights are of other models."""
     anchors, present = question.terms.anchors, present_anchors(question, scores, graph, context)
     features = refusal_features(
         rarity=np.array([scores.rarity[anchor] for anchor in anchors]),
@@ -30,16 +30,17 @@ def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context
         surveys=surveys(question.text),
         nearest=scores.nearest,
     )
-    named, weights = dict(zip(FEATURES, features.tolist(), strict=True)), refusal_weights(context)
+    named, weights = dict(zip(FEATURES, features.tolist(), strict=True)), refusal_weights(context, scores.reranker)
     if weights is None:
         return Refusal(named)
     probability = probabilities(features[np.newaxis], weights.logistic)[0]
     return Refusal(named, round(float(probability), 6), weights.threshold)
 
 
-def refusal_weights(context: AskContext) -> RefusalWeights | None:
-    """Return the weights of a user's file, or those shipped where it has none; None where these are of another embedder."""
-    usable = [weights for weights in (context.weights, shipped_weights()) if weights.holds_for(context.snapshot.embedder)]
+def refusal_weights(context: AskContext, reranker: str) -> RefusalWeights | None:
+    """Return the weights of a user's file, or those shipped where it has none; None where these are of other models."""
+    embedder = context.snapshot.embedder
+    usable = [weights for weights in (context.weights, shipped_weights()) if weights.holds_for(embedder, reranker)]
     found = (scope_weights(weights, context).refusal for weights in usable)
     return next((refusal for refusal in found if refusal is not None), None)
 

@@ -14,7 +14,6 @@ from tasks.algorithms.questions.kinds import collects
 from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, question_step, scope_weights
 from tasks.asking.records import NodeScores, Question
-from tasks.models.reranker import reranker_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,5 @@ def size(question: Question, graph: CandidateGraph, scores: NodeScores, context:
         pages=tuple(ranked[place][0] for place in order.tolist()),
         probabilities=weighed[order],
         count=pages_worth(completeness(weighed[order]), price=weights.prices[context.settings.pages_per_answer]),
-        calibrated=context.weights.holds_for(context.snapshot.embedder)
-        and context.weights.fitted.reranker == reranker_named(context.settings.rerank),
+        calibrated=context.weights.holds_for(context.snapshot.embedder, scores.reranker),
     )

@@ -89,7 +89,7 @@ class EmbeddingServing(Settings):
     in_flight: int = 8  # requests, and waiting texts of a document, at the same time
     reply_seconds: float = Field(120.0, gt=0, le=3600, description="from the request to the end of its vectors")
     question_seconds: float = Field(
-        30.0, gt=0, le=3600, description="for the vector of a question, all retries included: a user waits for it"
+        30.0, gt=0, le=3600, description="for a question's vector, or a reranker's scores, all retries included: a user waits"
     )
     reply_megabytes: float = 64.0  # bytes of one reply, some 22 a number; more is refused
 

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
@@ -24,6 +24,7 @@ from tasks.models.client import ServerClient
 from tasks.models.endpoints import Endpoint, ServedModel, choose_model, same_model
 from tasks.models.faults import FaultError, FaultKind, without_key
 from tasks.models.patience import Breaker, Minute, Patience
+from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
 
 R = TypeVar("R")
@@ -43,6 +44,17 @@ def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
 
 STOP_POLL_SECONDS = 0.2
 """How often a thread that waits for a server looks whether the user ends it."""
+
+
+def result_unless_stopped(work: Future[R]) -> R:
+    """Return the result of work on the loop, which is cancelled where the user ends the run: then raise StoppedError."""
+    try:
+        while not wait([work], timeout=STOP_POLL_SECONDS).done:
+            if stop_requested():
+                raise StoppedError
+    finally:
+        work.cancel()
+    return work.result()
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import wait
 from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
@@ -16,14 +15,13 @@ from storage.records.documents import EmbedderIdentity, Vectors
 from storage.text import one_line
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.request import Request, text_tokens
-from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
+from tasks.models.chat.service import on_the_loop, result_unless_stopped
 from tasks.models.client import ServerClient
 from tasks.models.embedding.local import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, choose_model, same_model
 from tasks.models.faults import FaultError
 from tasks.models.patience import Patience
-from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ChatRetries, ModelSettings
 
 SHOWN_CHARACTERS = 80
@@ -92,14 +90,8 @@ class EmbeddingService:
         Blocks this thread, for at most `seconds`. Raises EmbeddingError where a vector cannot be had, StoppedError where the user
         ended the run.
         """
-        work = on_the_loop(self._replies(texts, seconds))
-        try:
-            while not wait([work], timeout=STOP_POLL_SECONDS).done:
-                if stop_requested():
-                    raise StoppedError
-        finally:
-            work.cancel()
-        parts = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in work.result()]
+        replies = result_unless_stopped(on_the_loop(self._replies(texts, seconds)))
+        parts = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in replies]
         return [row for rows in parts for row in rows]
 
     async def _find_model(self) -> ServedModel:

@@ -197,6 +197,7 @@ def test_a_page_rises_by_the_weight_times_its_standardised_cosine():
     assert found == pytest.approx([0.2 * math.exp(-0.2 * z), 0.6 * math.exp(-0.2 * z), 0.5 * math.exp(0.2 * z), 0.1, 0.4, 0.0])
     assert standardise(cosines) == pytest.approx([-z, z, 0])
     assert standardise(np.array([0.8, 0.8])).tolist() == [0, 0] and len(standardise(np.zeros(0))) == 0
+    assert standardise(np.full(12, 0.3)).tolist() == [0] * 12, "whose mean is not quite 0.3"
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.integers(1, 12), st.floats(0, 1), st.integers(0, 99))

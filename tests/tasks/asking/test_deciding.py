@@ -157,9 +157,9 @@ def test_what_is_written_is_read_again_by_people_and_by_us(path):
 
 
 def test_the_shipped_weights_are_taken_where_no_file_is_named_and_say_what_they_hold_for():
-    assert weights_of("", MINI) == weights_of("", OTHER) == shipped_weights() == read_weights(SHIPPED)
-    assert shipped_weights().holds_for(MINI) and shipped_weights().holds_for(replace(MINI, precision="fp32"))
-    assert not shipped_weights().holds_for(OTHER)
+    assert weights_of("", MINI, "") == weights_of("", OTHER, "x") == shipped_weights() == read_weights(SHIPPED)
+    assert shipped_weights().holds_for(MINI, "") and shipped_weights().holds_for(replace(MINI, precision="fp32"), "")
+    assert not (shipped_weights().holds_for(OTHER, "") or shipped_weights().holds_for(MINI, "a-model"))
 
 
 def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
@@ -185,7 +185,7 @@ def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():
 def test_a_file_of_another_version_or_not_of_numbers_is_refused_by_name(path, keys, value, words):
     changed(path, *keys, value=value)
     with pytest.raises(RequestError) as refused:
-        weights_of(str(path), MINI)
+        weights_of(str(path), MINI, "")
     assert words in str(refused.value)
     assert repr(str(path)) in str(refused.value) and "`flowreader evaluate fit DATASET` writes one" in str(refused.value)
 
@@ -214,11 +214,13 @@ def test_pieces_are_weighed_by_a_users_file_and_by_what_is_shipped_where_it_has_
     assert piece_weights(str(path)) == piece_weights("") == shipped.logistic
 
 
-def test_a_users_file_of_another_embedder_is_refused_by_name(path):
-    assert weights_of(str(path), MINI).fitted.dataset == "mine"
+def test_a_users_file_of_another_embedder_or_reranker_is_refused_by_name(path):
+    assert weights_of(str(path), MINI, "").fitted.dataset == "mine"
     with pytest.raises(RequestError) as refused:
-        weights_of(str(path), OTHER)
+        weights_of(str(path), OTHER, "")
     assert "'all-MiniLM-L6-v2/384', this corpus has 'multilingual-e5-small/384'" in str(refused.value)
+    with pytest.raises(RequestError, match="fitted with the reranker '', there is 'bge' now; "):
+        weights_of(str(path), MINI, "bge")
 
 
 def is_free(path):

@@ -14,7 +14,7 @@ from tasks.asking.second_look import look_again
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.settings.readers import Reader
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
-from tests.embedding_server import Answer, embedding_server, in_turn, ranks
+from tests.embedding_server import Answer, embedding_server, ranks
 from tests.storage import worlds
 from tests.storage.worlds import document_id
 
@@ -65,7 +65,7 @@ def test_only_the_best_pages_are_looked_at_again(context):
 
 def test_all_opinions_are_of_the_same_pages_and_add_up(context, monkeypatch):
     monkeypatch.setattr(
-        "tasks.asking.second_look.open_reranker", lambda *_named: Scores({"rises": 3.0, "turns": 9.0, "falls": 0.0})
+        "tasks.asking.second_look.open_reranker", lambda *_named, **_until: Scores({"rises": 3.0, "turns": 9.0, "falls": 0.0})
     )
     gained, _before = looked_again(context, rerank="a-model", second={"weight": 0.1, "rerank_weight": 0.2})
     wanted = 0.1 * standardise(np.array([0, 0.8, 1.0])) + 0.2 * standardise(np.array([3.0, 9.0, 0.0]))
@@ -78,7 +78,7 @@ def test_a_reranker_reads_the_best_passage_of_each_page_and_then_the_best_of_all
     passages = [Passage(text, page=page) for page, on_page in enumerate(texts, start=1) for text in on_page]
     reranker = Scores({"": 1.0})
     monkeypatch.setattr("tasks.asking.second_look.RERANKED", 3)
-    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named: reranker)
+    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named, **_until: reranker)
     with at_context(published(tmp_path, written("report", *passages)), rerank="a-model") as context:
         question, graph, scores = candidates_of(QUESTION, context)
         asyncio.run(look_again(question, graph, scores, context))
@@ -102,32 +102,32 @@ def test_an_answer_ranks_its_pages_after_the_second_look_and_records_the_step(tm
 @pytest.mark.parametrize("reader", get_args(Reader))
 def test_every_reader_looks_again_by_the_second_embedder_and_by_the_reranker(tmp_path, monkeypatch, reader):
     monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
-    reranker = Scores({"rises": 1.0, "turns": 2.0, "falls": 3.0})
-    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named: reranker)
-    with at_context(
-        published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second={"weight": 2.0, "rerank_weight": 2.0}
-    ) as context:
+    reranker = Scores({"rises": 1.0, "turns": 3.0, "falls": 2.0})
+    monkeypatch.setattr("tasks.asking.second_look.open_reranker", lambda *_named, **_until: reranker)
+    heavy = {"weight": 0.5, "rerank_weight": 3.0}
+    with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second=heavy) as context:
         answer = answer_at(context, QUESTION, reader=reader)
         assert {"second-look", "rerank"} <= set(steps_of(context.snapshot.location))
-    assert answer.pages[0].page == 3 and answer.models["reranker"] == "a-model"
-    assert all(page.probability is None for page in answer.pages), "fitted without it"
+    assert answer.pages[0].page == 2 and answer.models["reranker"] == "a-model"
 
 
-def test_a_server_that_is_named_reranks_and_without_its_scores_the_ranking_stands_and_says_so(tmp_path, monkeypatch):
-    with (
-        embedding_server(in_turn(ranks, Answer(503, {"error": "no engine"}))) as server,
-        at_context(published(tmp_path, written("report", Passage("the tide rises"), Passage("no tide", page=2)))) as context,
-    ):
+def test_a_server_that_is_named_reranks_and_without_its_scores_the_ranking_stands_and_says_so(tmp_path, monkeypatch, caplog):
+    world = published(tmp_path, written("report", Passage("the tide rises"), Passage("no tide", page=2)))
+    with embedding_server(ranks) as server, at_context(world) as context:
         plain = answer_at(context, QUESTION)
         monkeypatch.setenv("FLOWREADER_RERANK_BASE_URL", server.base_url)
-        first, second = (answer_at(context, QUESTION) for _time in range(2))
-        with pytest.raises(EmbeddingError, match=r"it answered 404: none; check FLOWREADER_RERANK_BASE_URL"):
-            server.behave = lambda _request: Answer(404, {"error": "none"})
+        monkeypatch.setenv("FLOWREADER_RERANK_MODEL", "bge")
+        first = answer_at(context, QUESTION)
+        server.behave = lambda _request: Answer(503, {"error": "no engine"})
+        second = answer_at(context, QUESTION)
+        with pytest.raises(EmbeddingError, match=r"answered 503: no engine; ask again when it is up"):
             answer_at(context, QUESTION, require_model=True)
-    assert plain.models.get("reranker") is None and first.models["reranker"] == server.base_url and first.notes == plain.notes
+        question, graph, scores = candidates_of(QUESTION, context)
+        assert asyncio.run(look_again(question, graph, scores, context)) is scores, "a search has no notes"
+    assert [each.models.get("reranker") for each in (plain, first, second)] == [None, "bge", None]
     assert [page.score for page in second.pages] == [page.score for page in plain.pages] != [page.score for page in first.pages]
     lost = next(note for note in second.notes if note not in plain.notes)
-    assert lost.startswith("the pages are ranked without the reranker: ") and "it answered 503: no engine; check" in lost
+    assert lost.startswith("the pages are ranked without the reranker: ") and lost in caplog.text and first.notes == plain.notes
 
 
 class Scores:

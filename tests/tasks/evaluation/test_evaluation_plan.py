@@ -225,8 +225,8 @@ def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_m
 
 def test_a_second_look_is_taken_away_where_there_is_one():
     both = change_settings(AllSettings(), {"reading.embedding.second": "other"})
-    assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second look"}
-    assert change_settings(both, ablations(both)["without the second look"]).ask.second.weight == 0.0
+    assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second embedder"}
+    assert change_settings(both, ablations(both)["without the second embedder"]).ask.second.weight == 0.0
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():

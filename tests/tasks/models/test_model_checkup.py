@@ -8,7 +8,7 @@ from flows.cli.main import main
 from tasks.models import checkup_of_servers as model_checkup
 from tasks.models.checkup_of_servers import check_models
 from tests.chat_server import GLANCE, PROBES, Misbehaviour, always, chat_server
-from tests.embedding_server import Answer, altered, embedding_server
+from tests.embedding_server import Answer, altered, embedding_server, ranks
 
 
 @pytest.fixture
@@ -20,7 +20,10 @@ def look(monkeypatch):
             monkeypatch.setenv(f"FLOWREADER_{kind}_{name}", named.get(name.lower(), ""))
         monkeypatch.setenv(f"FLOWREADER_{kind}_BASE_URL", server.base_url)
         (checkup,) = check_models()
-        assert (checkup.server, checkup.address) == ({"CHAT": "chat", "EMBED": "embeddings"}[kind], server.base_url)
+        assert (checkup.server, checkup.address) == (
+            {"CHAT": "chat", "EMBED": "embeddings", "RERANK": "reranker"}[kind],
+            server.base_url,
+        )
         return {check.check: check for check in checkup.checks}
 
     return set_and_look
@@ -105,6 +108,14 @@ def test_what_rates_pages_is_looked_at_too_and_named_by_its_own_variables(look, 
         monkeypatch.setenv("FLOWREADER_RATER_MODEL", "tares")
         (finding,) = check_models()[1].findings
     assert "no model 'tares'" in finding.what and "FLOWREADER_RATER_MODEL" in finding.remedy
+
+
+def test_a_reranker_is_asked_for_two_scores(look):
+    with embedding_server(ranks) as server:
+        assert list(look("RERANK", server, model="m")) == ["scores"] and not wrong(look("RERANK", server, model="m"))
+        server.behave = lambda _request: Answer(404, {})
+        (lost,) = look("RERANK", server, model="m").values()
+    assert "answered 404" in lost.found and "FLOWREADER_RERANK_BASE_URL" in lost.remedy
 
 
 @pytest.mark.parametrize(("kind", "serve"), [("CHAT", well_chat), ("EMBED", embedding_server)])

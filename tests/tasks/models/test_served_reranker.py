@@ -3,9 +3,12 @@
 import pytest
 
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.endpoints import Endpoint
+from tasks.models.endpoints import Endpoint, EndpointError
+from tasks.models.reranker import name_of_reranker
 from tasks.models.served_reranker import ServedReranker
-from tests.embedding_server import Answer, Fault, embedding_server, impatient, ranks
+from tasks.progress import StoppedError
+from tasks.settings.ask import AskSettings
+from tests.embedding_server import Answer, Fault, embedding_server, impatient, in_turn, ranks
 
 QUESTION, PASSAGES = "wind and tide", ["blade", "wind\udcff", "", "the tide"]
 
@@ -14,14 +17,16 @@ def result(index, score):
     return {"index": index, "relevance_score": score}
 
 
-def test_scores_come_in_the_order_of_the_passages_and_only_a_named_model_is_asked_for():
-    with embedding_server(ranks) as server:
-        reranker = ServedReranker(Endpoint(server.base_url), impatient())
-        assert reranker.scores(QUESTION, PASSAGES).tolist() == [5, 5, 0, 8]
-        assert reranker.scores(QUESTION, []).tolist() == []
-        ServedReranker(Endpoint(server.base_url, "bge"), impatient()).scores(QUESTION, PASSAGES)
+def reranker_at(server, **more):
+    return ServedReranker(Endpoint(server.base_url, "bge"), impatient(**more))
+
+
+def test_scores_come_in_the_order_of_the_passages_and_a_single_failure_is_forgiven():
+    with embedding_server(in_turn(Answer(429, {}, {"Retry-After": "0"}), ranks)) as server:
+        assert reranker_at(server).scores(QUESTION, PASSAGES).tolist() == [5, 5, 0, 8]
+        assert reranker_at(server).scores(QUESTION, []).tolist() == []
     first, second = server.requests
-    assert first == {"query": QUESTION, "documents": ["blade", "wind?", "", "the tide"]} and second == first | {"model": "bge"}
+    assert first == second == {"model": "bge", "query": QUESTION, "documents": ["blade", "wind?", "", "the tide"]}
 
 
 @pytest.mark.parametrize(
@@ -38,22 +43,40 @@ def test_scores_come_in_the_order_of_the_passages_and_only_a_named_model_is_aske
         (Answer(401, {"error": "no such key"}), "cannot be asked: it answered 401: no such key"),
         (Answer(404, {"detail": "Not Found"}), "cannot be asked: it answered 404"),
         (Answer(503, {}), "cannot be asked: it answered 503"),
-        (Fault.HANG, r"cannot be asked: it gave no scores in 0\.2 s"),
+        (Fault.HANG, r"gave no scores in 0\.2 s"),
         (Fault.RESET, "cannot be asked: it broke the connection"),
         (Fault.CUT, "cannot be asked: it broke the connection"),
     ],
     ids=str,
 )
-def test_what_is_no_score_for_each_passage_is_an_error_that_names_the_server_and_what_to_set(how, words):
+def test_what_is_no_score_for_each_passage_is_an_error_that_names_the_server_and_what_to_do(how, words):
     with embedding_server(lambda _request: how) as server:
-        reranker = ServedReranker(Endpoint(server.base_url, "bge"), impatient(question_seconds=0.2 if how is Fault.HANG else 60.0))
-        with pytest.raises(
-            EmbeddingError, match=rf"^reranker {server.base_url} \(bge\) .*{words}.*; check FLOWREADER_RERANK_BASE_URL"
-        ):
+        passing = isinstance(how, Fault) or how.status == 503
+        remedy = "ask again when it is up" if passing else "check FLOWREADER_RERANK_BASE"
+        reranker = reranker_at(server, question_seconds=0.2 if how is Fault.HANG else 60.0)
+        with pytest.raises(EmbeddingError, match=rf"^reranker {server.base_url} \(bge\) .*{words}.*; {remedy}"):
             reranker.scores(QUESTION, PASSAGES)
-        assert len(server.requests) == 1, "nobody waits for a second try"
+
+
+def test_no_reply_is_waited_for_after_the_time_of_the_question_nor_after_ctrl_c(monkeypatch):
+    with embedding_server(lambda _request: Fault.HANG) as server:
+        with pytest.raises(EmbeddingError, match=r"gave no scores in 0 s"):
+            ServedReranker(Endpoint(server.base_url, "bge"), impatient(), until=0.0).scores(QUESTION, PASSAGES)
+        monkeypatch.setattr("tasks.models.chat.service.stop_requested", lambda: True)
+        with pytest.raises(StoppedError):
+            reranker_at(server).scores(QUESTION, PASSAGES)
 
 
 def test_a_server_that_is_not_there_is_named():
-    with pytest.raises(EmbeddingError, match=r"^reranker http://127.0.0.1:9/v1 cannot be asked: it takes no connection"):
-        ServedReranker(Endpoint("http://127.0.0.1:9/v1"), impatient()).scores(QUESTION, PASSAGES)
+    with pytest.raises(EmbeddingError, match=r"^reranker http://127.0.0.1:9/v1 \(m\) cannot be asked: it takes no connection"):
+        ServedReranker(Endpoint("http://127.0.0.1:9/v1", "m"), impatient()).scores(QUESTION, PASSAGES)
+
+
+def test_a_server_is_named_with_its_model_or_not_at_all(monkeypatch):
+    assert name_of_reranker(AskSettings()) == "" and name_of_reranker(AskSettings(rerank="mine")) == "mine"
+    monkeypatch.setenv("FLOWREADER_RERANK_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(EndpointError, match="set without a model; set FLOWREADER_RERANK_MODEL"):
+        name_of_reranker(AskSettings())
+    monkeypatch.setenv("FLOWREADER_RERANK_MODEL", "bge")
+    assert name_of_reranker(AskSettings()) == "bge" and name_of_reranker(AskSettings(rerank="mine")) == "mine"
+    assert name_of_reranker(AskSettings(second={"rerank_weight": 0.0})) == ""

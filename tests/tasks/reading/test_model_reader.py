@@ -238,7 +238,7 @@ def test_plainly_a_model_is_shown_the_whole_pages_and_told_what_to_do_by_the_sys
 
 
 def test_plainly_rows_are_read_and_quoted_by_their_cells_under_the_heads_of_their_table(context):
-    asked = {"text": "How many metres has the sound?", "settings": plain()}
+    asked = {"text": "How many metres is the sound?", "settings": plain()}
     with reading(context, replying("35 metres", "Sound | 35 metres"), (0,), (1,), **asked) as scene:
         given = scene.synthesized(verdict=None)
         (request,) = scene.server.requests
@@ -272,6 +272,12 @@ def test_plainly_only_what_speaks_of_most_of_the_question_proves_an_answer_also_
     assert (answers, scene.book.unproven) == (({"18 metres"}, []) if proven else (set(), ["18 metres"]))
 
 
+def test_a_quote_in_other_words_than_the_questions_proves_nothing(context):
+    asked = {"text": "How deep is the sound?", "settings": plain()}
+    with reading(context, replying("35 metres", "Sound | 35 metres"), (0,), (1,), **asked) as scene:
+        assert not any(reading.answer for reading in scene.read()) and scene.book.unproven == ["35 metres"]
+
+
 def test_of_two_parts_each_has_its_proof_or_is_marked(context):
     said = "It is 20 metres deep, and the sound is 35 metres."
     with reading(context, replying(said, "harbour is 20 metres", "Sound: 35 metres"), (0,), (1,), settings=plain()) as scene:
@@ -285,7 +291,7 @@ def test_of_two_parts_each_has_its_proof_or_is_marked(context):
 
 
 def test_what_is_reckoned_of_two_quotes_is_reckoned_again(context):
-    deeper = "How many metres has the harbour more than in 1950?"
+    deeper = "How many metres deep is the harbour, less what it was in 1950?"
     reply = replying("2 metres", "harbour is 20 metres deep", "harbour was 18 metres deep")
     with reading(context, reply, (0,), (2,), text=deeper, settings=plain()) as scene:
         given = scene.synthesized(verdict=None)

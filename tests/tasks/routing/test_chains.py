@@ -94,10 +94,11 @@ def test_a_probability_is_one_where_the_weights_are_of_the_corpus_own_embedder_a
     assert found.calibrated and found.read == strange.read
     assert found.calibrated_pages == dict(zip(found.pages, found.probabilities.tolist(), strict=True))
     assert found.completeness == completeness(found.probabilities)[found.count - 1]
-    with_another = replace(place, settings=place.settings.model_copy(update={"rerank": "a-model"}))
-    for fitted_with, calibrated in (("", False), ("a-model", True)):
-        fitted = own.model_copy(update={"reranker": fitted_with})
-        assert sized(replace(with_another, weights=place.weights.model_copy(update={"fitted": fitted})))[0].calibrated == calibrated
+    question, graph, scores = candidates_of(TIDE, place)
+    for fitted_with, ranked_with, calibrated in (("", "a-model", False), ("a-model", "a-model", True), ("a-model", "", False)):
+        weights = place.weights.model_copy(update={"fitted": own.model_copy(update={"reranker": fitted_with})})
+        found = size(question, graph, replace(scores, reranker=ranked_with), replace(place, weights=weights))
+        assert found.calibrated == calibrated
 
 
 def test_who_wants_more_pages_for_an_answer_gets_more(mixed):
