@@ -72,7 +72,7 @@ def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
     assert kind_of_model(tmp_path, "x") == LATE
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(EmbeddingError, match=r"is no model that sentence-transformers loads \(.*set ask\.rerank to another"):
-        started(tmp_path).order("wind", ["blade"])
+        started(tmp_path).scores("wind", ["blade"])
 
 
 def test_scores_that_cannot_be_compared_are_refused(rerankers, monkeypatch):
