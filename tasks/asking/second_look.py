@@ -22,8 +22,6 @@ from tasks.models.reranker import name_of_reranker, open_reranker
 LOGGER = logging.getLogger(__name__)
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
-PASSAGE_CHARACTERS = 2_000
-"""Of a passage, for a reranker: most read 512 tokens with the question, and some servers refuse more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +95,7 @@ def rerank(question: Question, graph: CandidateGraph, scores: NodeScores, contex
     looked_at, book = find_best_pages(graph, scores, context), call_book.get(None)
     _numbers, firsts = np.unique(looked_at.pages[looked_at.nodes], return_index=True)
     read = np.concatenate([looked_at.nodes[firsts], np.delete(looked_at.nodes, firsts)])[: max(RERANKED, len(firsts))]
-    passages = [str(graph.columns["search_text"][place])[:PASSAGE_CHARACTERS] for place in read]
+    passages = [str(graph.columns["search_text"][place]) for place in read]
     reranker = open_reranker(context.settings, until=book.duties_end if book else None)
     try:
         opinion = looked_at.highest(read, reranker.scores(question.text, passages))

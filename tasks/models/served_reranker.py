@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from tasks.algorithms.arrays import FloatArray
-from tasks.models.chat.errors import ChatEndedError, ChatError
+from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import on_the_loop, result_unless_stopped
 from tasks.models.client import ServerClient
@@ -49,27 +49,37 @@ class ServedReranker:
         return self._scores_of(result_unless_stopped(on_the_loop(self._ask(question, passages))), len(passages))
 
     async def _ask(self, question: str, passages: Sequence[str]) -> bytes:
-        seconds = self._settings.embeddings.question_seconds
+        """Return the reply; passages that are too long for the model are cut, to half as much until they fit."""
+        seconds, most = self._settings.embeddings.question_seconds, max(map(len, passages))
         if self._until is not None:
             seconds = max(0.0, min(seconds, self._until - time.monotonic()))
-        query, *documents = (text.encode("utf-8", "replace").decode() for text in (question, *passages))
-        body = json.dumps({"model": self._endpoint.model, "query": query, "documents": documents})
-        request = Request(body.encode("ascii"), text_tokens(sum(map(len, documents)), len(documents), self._settings.estimates), 0)
-        patience = Patience(SOON)
         try:
             async with asyncio.timeout(seconds), aclosing(ServerClient(self._endpoint, self._settings)) as client:
                 while True:
                     try:
-                        return await client.rerank(request)
-                    except FaultError as fault:
-                        if fault.kind is FaultKind.DOWN or not await patience.after(fault):
+                        return await self._reply(client, question, [passage[:most] for passage in passages])
+                    except ContextTooLongError:
+                        if most < 2:
                             raise
+                        most //= 2
         except TimeoutError as error:
             raise EmbeddingError(f"{self._source} gave no scores in {seconds:.3g} s", remedy=LATER) from error
         except (FaultError, ChatError, ChatEndedError) as error:
             problem = str(error).partition("; ")[0].removeprefix(f"{self._endpoint.base_url} ")
             remedy = LATER if isinstance(error, FaultError) else CHECK
             raise EmbeddingError(f"{self._source} cannot be asked: it {problem}", remedy=remedy) from error
+
+    async def _reply(self, client: ServerClient, question: str, passages: Sequence[str]) -> bytes:
+        query, *documents = (text.encode("utf-8", "replace").decode() for text in (question, *passages))
+        body = json.dumps({"model": self._endpoint.model, "query": query, "documents": documents})
+        tokens = text_tokens(sum(map(len, documents)), len(documents), self._settings.estimates)
+        patience = Patience(SOON)
+        while True:
+            try:
+                return await client.rerank(Request(body.encode("ascii"), tokens, 0))
+            except FaultError as fault:
+                if fault.kind is FaultKind.DOWN or not await patience.after(fault):
+                    raise
 
     def _scores_of(self, body: bytes, count: int) -> FloatArray:
         """Return the score of each passage, in the order of the passages; servers put the best first."""

@@ -29,6 +29,16 @@ def test_scores_come_in_the_order_of_the_passages_and_a_single_failure_is_forgiv
     assert first == second == {"model": "bge", "query": QUESTION, "documents": ["blade", "wind?", "", "the tide"]}
 
 
+def test_what_is_too_long_for_the_model_is_cut_until_it_fits():
+    def strict(request):
+        too_long = Answer(400, {"error": {"message": "This model's maximum context length is 4 tokens."}})
+        return too_long if max(map(len, request["documents"])) > 3 else ranks(request)
+
+    with embedding_server(strict) as server:
+        assert reranker_at(server).scores(QUESTION, ["blade of rotors", "sea"]).tolist() == [3, 3]
+    assert [request["documents"] for request in server.requests][1:] == [["blade o", "sea"], ["bla", "sea"]]
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
