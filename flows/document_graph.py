@@ -40,7 +40,7 @@ async def make_graph(work: DocumentWork, tools: IngestTools) -> tuple[DocumentGr
     texts = embedding_texts(analyzed.nodes, tools)
     vectors = await embed.submit(work, texts, tools)
     second = await embed.submit(work, texts, replace(tools, embedder=tools.second)) if tools.second else None
-    evolved = await evolve_in_rounds(work, analyzed, vectors, tools)
+    evolved = await evolve_in_rounds(work, analyzed, vectors.vectors, tools)
     if tools.settings.reading.analysis.map == "model":
         analyzed = await write_map.submit(work, analyzed, tools, evolved)
     graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved, second)

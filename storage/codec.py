@@ -2,15 +2,18 @@
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import TypeVar, cast
+from itertools import pairwise
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from storage.errors import ExpectedError
-from storage.records.documents import DocumentGraph, GraphText
+from storage.records.documents import DocumentGraph, GraphText, Tokens, Vectors
 
 T = TypeVar("T")
 
@@ -62,28 +65,48 @@ def from_plain(kind: type[T], value: object) -> T:
 def encode_graph(graph: DocumentGraph) -> tuple[bytes, bytes]:
     """Return the graph as JSON and the stack of its vectors: initial, last and pages', (2 nodes + pages, dimension).
 
-    Behind the stack stand the second embedder's vectors, where there are some.
+    Behind the stack stand the second embedder's vectors and the tokens, where there are some.
     """
     text = GraphText(**{field.name: getattr(graph, field.name) for field in fields(GraphText)})
-    stream = io.BytesIO()
     stack = np.concatenate([graph.initial_vectors, graph.vectors, graph.page_vectors])
-    np.save(stream, stack.astype(np.float32, copy=False), allow_pickle=False)
-    if graph.second_vectors is not None:
-        np.save(stream, graph.second_vectors.astype(np.float32, copy=False), allow_pickle=False)
-    return to_json(text), stream.getvalue()
+    second = [] if graph.second_vectors is None else [graph.second_vectors]
+    return to_json(text), save_arrays([stack, *second], graph.tokens)
 
 
 def decode_graph(text: bytes, vectors: bytes) -> DocumentGraph:
     """Return the graph of two artifacts that `encode_graph` made."""
     parts = from_json(GraphText, text)
-    stream, nodes = io.BytesIO(vectors), len(parts.nodes)
-    stack = np.load(stream, allow_pickle=False)
-    second = np.load(stream, allow_pickle=False) if stream.tell() < len(vectors) else None
+    nodes, ((stack, *second), tokens) = len(parts.nodes), load_arrays(vectors)
     named = {field.name: getattr(parts, field.name) for field in fields(GraphText)}
     return DocumentGraph(
         **named,
         initial_vectors=stack[:nodes],
         vectors=stack[nodes : 2 * nodes],
         page_vectors=stack[2 * nodes :],
-        second_vectors=second,
+        second_vectors=second[0] if second else None,
+        tokens=tokens,
     )
+
+
+def save_arrays(vectors: Sequence[Vectors], tokens: Tokens | None) -> bytes:
+    """Return vectors one behind the other, then the lengths of the texts' tokens and these, where there are some."""
+    arrays: list[npt.NDArray[Any]] = [each.astype(np.float32, copy=False) for each in vectors]
+    if tokens is not None:
+        arrays += [np.array(list(map(len, tokens)), np.int64), np.frombuffer(b"".join(tokens), np.uint8)]
+    stream = io.BytesIO()
+    for array in arrays:
+        np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def load_arrays(saved: bytes) -> tuple[list[Vectors], Tokens | None]:
+    """Return what `save_arrays` was given."""
+    stream, arrays = io.BytesIO(saved), list[npt.NDArray[Any]]()
+    while stream.tell() < len(saved):
+        arrays.append(np.load(stream, allow_pickle=False))
+    vectors = [array for array in arrays if array.ndim > 1]
+    if len(vectors) == len(arrays):
+        return vectors, None
+    lengths, kept = arrays[-2:]
+    ends, whole = [0, *np.cumsum(lengths).tolist()], kept.tobytes()
+    return vectors, tuple(whole[first:last] for first, last in pairwise(ends))

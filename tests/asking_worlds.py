@@ -22,6 +22,7 @@ from storage.records.documents import (
     DocumentGraph,
     Edge,
     EdgeKind,
+    Embedded,
     EmbedderIdentity,
     Modality,
     Node,
@@ -64,13 +65,19 @@ class AxisEmbedder:
 
     identity: EmbedderIdentity = worlds.EMBEDDER
 
-    def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        return Embedded(self.unit(texts))
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self.unit([text])
+
+    def states_of_query(self, text: str) -> None:
+        """It tells no tokens, as a server."""
+
+    def unit(self, texts: Sequence[str]) -> np.ndarray:
         sums = np.array([[text.lower().count(axis) for axis in AXES] for text in texts], dtype=np.float32).reshape(-1, len(AXES))
         sums[~sums.any(axis=1)] = 1.0
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)
-
-    def embed_query(self, text: str) -> np.ndarray:
-        return self.embed_documents([text])
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ def written(name: str, *passages: Passage, evolved: np.ndarray | None = None, pr
     sections = {title: _section(plain, place, title, passages) for place, title in enumerate(_titles(passages))}
     nodes = tuple(_node(plain, place, passage, sections.get(passage.section)) for place, passage in enumerate(passages))
     document = plain.document_id
-    vectors = AxisEmbedder().embed_documents([passage.text for passage in passages])
+    vectors = AxisEmbedder().unit([passage.text for passage in passages])
     last = max((passage.page for passage in passages), default=1)
     return replace(
         plain,

@@ -154,7 +154,7 @@ def open_pinned_graph(location: CorpusLocation, head: CatalogHead, messages: lis
         open_graph(location.lance, head.lance_versions)
         graph = open_graph(location.lance)
         moved = graph.restore(head.lance_versions)
-        graph.add_lines()
+        graph.add_columns()
         if location.damage_report.exists():
             graph.read_through()
     except GraphDamagedError as error:

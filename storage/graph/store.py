@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from storage.errors import ExpectedError
 from storage.graph.filters import Column, Filter, either, one_of
-from storage.graph.tables import TableName, schemas
+from storage.graph.tables import TOKENS, TableName, schemas
 from storage.lock import LockLostError
 from storage.records.documents import EmbedderIdentity
 from storage.records.language import language
@@ -137,10 +137,11 @@ class GraphStore:
             self.tables[name].restore(versions[name])
         return [name.value for name in moved]
 
-    def add_lines(self) -> None:
-        """Give the pages of a corpus that was read in before they had lines a column for them."""
-        if LINES not in self.tables[TableName.PAGES].schema.names:
-            self.tables[TableName.PAGES].add_columns({LINES: "''"})
+    def add_columns(self) -> None:
+        """Give a corpus that is older than the pages' lines and the nodes' tokens columns for them."""
+        for name, column, empty in ((TableName.PAGES, LINES, "''"), (TableName.NODES, TOKENS, "X''")):
+            if column not in self.tables[name].schema.names:
+                self.tables[name].add_columns({column: empty})
 
     def replace(self, documents: frozenset[str], batch: Mapping[TableName, pa.Table]) -> dict[str, int]:
         """Drop every row of the documents, put the batch in their place and return the versions that make.

@@ -17,7 +17,7 @@ from storage.graph.candidates import MODALITIES, NODE_KINDS
 from storage.graph.filters import Column, one_of
 from storage.graph.lookups import every_row, take_rows
 from storage.graph.store import LINES, GraphDamagedError, GraphStore
-from storage.graph.tables import SECOND_VECTOR, VECTOR_COLUMNS, TableName, rows_of, vectors_of
+from storage.graph.tables import SECOND_VECTOR, TOKENS, VECTOR_COLUMNS, TableName, rows_of, vectors_of
 from storage.records.documents import Modality, Node, PageKey, Passage, TableRow
 
 Values = npt.NDArray[Any]
@@ -138,6 +138,10 @@ class GraphView:
         )
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def has_tokens(self) -> bool:
+        return TOKENS in self.graph.tables[TableName.NODES].schema.names
 
     def remember(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made for the key, made now where it is not remembered; two threads may both make it."""

@@ -292,14 +292,27 @@ class GraphText:
     edges: tuple[Edge, ...]
 
 
+Tokens = tuple[bytes, ...]
+"""Of each text the bits of its tokens' vectors, one token behind the other; tasks/algorithms/late_interaction.py reads them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """What an embedder makes of texts: `vectors` (texts, dimension) and, where it tells them, `tokens`."""
+
+    vectors: Vectors
+    tokens: Tokens | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentGraph(GraphText):
-    """By node `initial_vectors` of round 0, `vectors` of the last, and `second_vectors` of round 0; by page `page_vectors`."""
+    """By node `initial_vectors`, `second_vectors` and `tokens` of round 0, and `vectors` of the last; by page `page_vectors`."""
 
     initial_vectors: Vectors
     vectors: Vectors
     page_vectors: Vectors
     second_vectors: Vectors | None = None
+    tokens: Tokens | None = None
 
 
 @dataclass(frozen=True, slots=True)

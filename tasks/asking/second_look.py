@@ -8,8 +8,9 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
-from storage.graph.tables import SECOND_VECTOR
+from storage.graph.tables import SECOND_VECTOR, TOKENS
 from tasks.algorithms.arrays import FloatArray, IntArray, best_of_pages, pages_of_nodes, strongest
+from tasks.algorithms.late_interaction import agreements
 from tasks.algorithms.page_ranks import best_pages, with_opinions
 from tasks.asking.calls import call_book
 from tasks.asking.candidates import score
@@ -50,6 +51,9 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
     The log of a page's score grows by what each model makes of the page, standardised over these pages, times its weight.
     """
     settings, opinions = context.settings.second, list[tuple[FloatArray, float]]()
+    if settings.tokens_weight:
+        agreed = await compare_tokens.submit(question, graph, scores, context)
+        opinions += [(agreed, settings.tokens_weight)] if agreed is not None else []
     if context.second and settings.weight:
         opinions.append((await second_look.submit(question, graph, scores, context), settings.weight))
     if reranker := name_of_reranker(context.settings):
@@ -82,6 +86,27 @@ def second_look(question: Question, graph: CandidateGraph, scores: NodeScores, c
     positions = view.adjacency.positions_of([graph.ids[place] for place in looked_at.nodes])
     vectors = view.columns.take(positions, [SECOND_VECTOR])[SECOND_VECTOR]
     return looked_at.highest(looked_at.nodes, np.vecdot(vectors, vector).astype(np.float64))
+
+
+@question_step("compare-tokens", record_opinion)
+def compare_tokens(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray | None:
+    """Return how much of the question the best passage of each of the best pages speaks of (p,).
+
+    None where a server embedded them, or where one of their documents was read in without tokens: pages are compared all or none.
+    """
+    states, view = context.embedder.states_of_query(question.text), context.snapshot.view
+    looked_at = find_best_pages(graph, scores, context)
+    if states is None or not len(states) or not view.has_tokens:
+        return None
+    positions = view.adjacency.positions_of([graph.ids[place] for place in looked_at.nodes])
+    tokens = view.columns.take(positions, [TOKENS])[TOKENS]
+    told = tokens.astype(bool)
+    nodes = looked_at.nodes[told]
+    if set(graph.documents[nodes].tolist()) != set(graph.documents[looked_at.nodes].tolist()):
+        return None
+    agreed = agreements(states, tokens[told].tolist())
+    # A page on which no word tells anything is worth the worst.
+    return looked_at.highest(np.append(nodes, looked_at.nodes), np.append(agreed, np.full(len(told), agreed.min())))
 
 
 # A second try would note its failure twice.

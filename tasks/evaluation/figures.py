@@ -1,5 +1,6 @@
 """From questions to figures: means with intervals over documents, for all questions and for parts of them."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -50,13 +51,30 @@ FEWEST_DOCUMENTS = 2
 FORMATS = {"Str": "string", "Int": "integer", "Float": "float", "List": "list"}
 
 
-def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
+NAME_WORD = re.compile(r"[^\W\d_]{4,}")
+"""What of a file name is a name: not its numbers, nor the short words."""
+
+
+def groups_of(question: BenchmarkQuestion, documents: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the parts of a benchmark that a question belongs to, ALL first; `documents` are the names of all its documents."""
     pages = {0: (), 1: ("one page",)}.get(len(set(question.evidence)), ("several pages",))
     sources = tuple(f"source: {source}" for source in dict.fromkeys(question.evidence_sources))
     surveys = ("surveys",) if collects(question.text) else ()
     formats = (f"answer: {FORMATS[question.answer_format]}",) if question.answer_format in FORMATS else ()
     types = (f"type: {question.document_type}",) if question.document_type else ()
-    return (ALL, *pages, *surveys, *formats, *sources, *types)
+    names = ("names its document",) if names_its_document(question, documents) else ("names no document",)
+    return (ALL, *pages, *surveys, *(names if len(documents) > 1 else ()), *formats, *sources, *types)
+
+
+def names_its_document(question: BenchmarkQuestion, documents: Collection[str]) -> bool:
+    """Say whether a word of the file name of the question's document, and of no other's, stands in the question."""
+    own = {word for name in question.documents for word in name_words(name)}
+    others = {word for name in documents if name not in question.documents for word in name_words(name)}
+    return not (own - others).isdisjoint(name_words(f"{question.text}."))
+
+
+def name_words(name: str) -> set[str]:
+    return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0])}
 
 
 def figures_of(
@@ -103,7 +121,7 @@ ABLATED = (
 GAINS_OF_SIZES = tuple(at_mean(gain, mean) for gain in (OVER_CONST, OVER_SAME_EACH) for mean in MEANS)
 IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "retrieval": (
-        *("recall@1", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
+        *("recall@1", "recall@3", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
         *(difference_of(AT_FLOW), *GAINS_OF_SIZES),
     ),
     "fit": GAINS_OF_SIZES,
@@ -197,7 +215,7 @@ def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Fig
 
 
 def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:
-    groups = {question.id: groups_of(question) for question in plan.questions}
+    groups = {question.id: groups_of(question, plan.benchmark.documents) for question in plan.questions}
     what = plan.request.what
     if what == "ablations":
         # thirty arms with a column for each source and type, and for surveys, are too much to read

@@ -1,14 +1,11 @@
 """What the steps of a document share: their tools, how results are kept, and the keys by which an earlier result is found."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.codec import decode_graph, encode_graph, from_json, to_json
-from storage.records.documents import ParsedDocument, Vectors, identify
+from storage.codec import decode_graph, encode_graph, from_json, load_arrays, save_arrays, to_json
+from storage.records.documents import Embedded, ParsedDocument, Tokens, Vectors, identify
 from tasks.algorithms.links import EvolvedVectors
 from tasks.content_graph.model_evolution import EvolvedNodes
 from tasks.content_graph.structure import Structured
@@ -62,18 +59,24 @@ def pictures_of(parsed: ParsedDocument) -> set[str]:
     return {name for name in crops | {page.image for page in parsed.pages} if name}
 
 
-def _encode_vectors(vectors: Vectors) -> list[bytes]:
-    stream = io.BytesIO()
-    np.save(stream, vectors, allow_pickle=False)
-    return [stream.getvalue()]
-
-
 PARSED = Codec(
     encode=lambda parsed: [to_json(parsed)],
     decode=lambda parts: from_json(ParsedDocument, parts[0]),
     pictures=pictures_of,
 )
-VECTORS: Codec[Vectors] = Codec(encode=_encode_vectors, decode=lambda parts: np.load(io.BytesIO(parts[0]), allow_pickle=False))
+VECTORS: Codec[Vectors] = Codec(
+    encode=lambda vectors: [save_arrays([vectors], None)], decode=lambda parts: load_arrays(parts[0])[0][0]
+)
+
+
+def _embedded(vectors: Sequence[Vectors], tokens: Tokens | None) -> Embedded:
+    return Embedded(vectors[0], tokens)
+
+
+EMBEDDED: Codec[Embedded] = Codec(
+    encode=lambda embedded: [save_arrays([embedded.vectors], embedded.tokens)],
+    decode=lambda parts: _embedded(*load_arrays(parts[0])),
+)
 GRAPH = Codec(
     encode=encode_graph,
     decode=lambda parts: decode_graph(parts[0], parts[1]),
@@ -116,10 +119,10 @@ def graph_key(
     work: DocumentWork,
     _parsed: ParsedDocument,
     structured: Structured,
-    _initial: Vectors,
+    _initial: Embedded,
     _tools: IngestTools,
     evolved: Evolved,
-    _second: Vectors | None = None,
+    _second: Embedded | None = None,
 ) -> StepKey:
     """Key by the version; an unfinished graph also by its content, so that it is not taken for the finished one."""
     if not is_unfinished(structured, evolved):
@@ -130,7 +133,12 @@ def graph_key(
 
 def vectors_key(work: DocumentWork, texts: Sequence[str], tools: IngestTools) -> StepKey:
     batch = tools.settings.reading.embedding.batch_nodes
-    return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
+    return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, keeps_tokens(tools), *texts), work.name)
+
+
+def keeps_tokens(tools: IngestTools) -> bool:
+    """Say whether tokens are kept: of the first embedder, where nobody turned them off."""
+    return tools.settings.reading.embedding.tokens and not tools.embedder.identity.named
 
 
 def round_vectors_key(work: DocumentWork, number: int, texts: Sequence[str], tools: IngestTools) -> StepKey:

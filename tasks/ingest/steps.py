@@ -8,12 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from storage.locations import pictures_folder
-from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from storage.records.documents import (
+    DocumentGraph,
+    DocumentState,
+    Embedded,
+    Node,
+    Page,
+    PageParser,
+    ParsedDocument,
+    Tokens,
+    Vectors,
+)
 from storage.text import counted
 from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
@@ -36,17 +47,20 @@ from tasks.progress import report
 from tasks.step import MODEL, ONCE, PARSE, step
 
 
-def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None]) -> Vectors:
-    """Embed the texts of one document, (texts, dimension); batches are cut in node order, so that a second run cuts the same.
+def embed_nodes(
+    *, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None], keeps_tokens: bool = False
+) -> Embedded:
+    """Embed the texts of one document; batches are cut in node order, so that a second run cuts the same.
 
     `on_nodes(done, total)` is called after each batch.
     """
-    vectors = np.zeros((len(texts), embedder.identity.dimension), dtype=np.float32)
+    vectors, tokens = [np.zeros((0, embedder.identity.dimension), np.float32)], list[Tokens]()
     for first in range(0, len(texts), batch_nodes):
-        batch = texts[first : first + batch_nodes]
-        vectors[first : first + len(batch)] = embedder.embed_documents(batch)
-        on_nodes(first + len(batch), len(texts))
-    return vectors
+        embedded = embedder.embed_documents(texts[first : first + batch_nodes])
+        vectors.append(embedded.vectors)
+        tokens += [embedded.tokens] if keeps_tokens and embedded.tokens is not None else []
+        on_nodes(min(first + batch_nodes, len(texts)), len(texts))
+    return Embedded(np.concatenate(vectors), tuple(chain.from_iterable(tokens)) if tokens else None)
 
 
 def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vectors) -> Vectors:
@@ -175,10 +189,11 @@ def _describe(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools,
     )
 
 
-@step("embed", version="2", retries=ONCE, cache_key=keys.vectors_key, codec=keys.VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
-def embed(work: DocumentWork, texts: Sequence[str], tools: keys.IngestTools) -> Vectors:
+@step("embed", version="3", retries=ONCE, cache_key=keys.vectors_key, codec=keys.EMBEDDED, tag=lambda *of: of[-1].tag_of_embedder)
+def embed(work: DocumentWork, texts: Sequence[str], tools: keys.IngestTools) -> Embedded:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
+        keeps_tokens=keys.keeps_tokens(tools),
         texts=texts,
         embedder=tools.embedder,
         batch_nodes=tools.settings.reading.embedding.batch_nodes,
@@ -234,12 +249,13 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
 def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: keys.IngestTools) -> Vectors:
     """Embed what a round of a model wrote, as `embed` does; remembered until the document is published."""
     rounds = tools.settings.reading.evolution.rounds
-    return embed_nodes(
+    embedded = embed_nodes(
         texts=texts,
         embedder=tools.embedder,
         batch_nodes=tools.settings.reading.embedding.batch_nodes,
         on_nodes=lambda done, total: report(work.document_id, "embed-round", (number - 1) * total + done, rounds * total),
     )
+    return embedded.vectors
 
 
 @step("write-map", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured, tag=lambda *_: MODEL)
@@ -263,15 +279,15 @@ def write_map(work: DocumentWork, structured: Structured, tools: keys.IngestTool
     )
 
 
-@step("evolve", version="2", retries=ONCE, cache_key=keys.graph_key, codec=keys.GRAPH)
+@step("evolve", version="3", retries=ONCE, cache_key=keys.graph_key, codec=keys.GRAPH)
 def evolve(
     work: DocumentWork,
     parsed: ParsedDocument,
     structured: Structured,
-    initial: Vectors,
+    initial: Embedded,
     tools: keys.IngestTools,
     evolved: keys.Evolved,
-    second: Vectors | None = None,
+    second: Embedded | None = None,
 ) -> DocumentGraph:
     """Gather the finished graph of what the rounds left."""
     settings = tools.settings.reading.evolution
@@ -280,7 +296,8 @@ def evolve(
     if isinstance(evolved, EvolvedNodes):
         vectors, edges = evolved.vectors, edges_of_rounds(evolved, settings)
     else:
-        vectors, edges = evolve_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
+        nodes, vectors = structured.nodes, initial.vectors
+        vectors, edges = evolve_document(nodes=nodes, initial_vectors=vectors, evolved=evolved, settings=settings)
     report(work.document_id, "evolve", 1, 1)
     return DocumentGraph(
         document_id=work.document_id,
@@ -292,10 +309,11 @@ def evolve(
         nodes=structured.nodes,
         rows=structured.rows,
         edges=structured.edges + edges,
-        initial_vectors=initial,
+        initial_vectors=initial.vectors,
         vectors=vectors,
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
-        second_vectors=second,
+        second_vectors=second.vectors if second else None,
+        tokens=initial.tokens,
     )
 
 

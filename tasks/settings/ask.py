@@ -97,6 +97,7 @@ class SecondSettings(Settings):
     # w: the log of a page's score grows by w z, z its best cosine standardised over these pages; 0: no second look. With
     # multilingual-e5-small 0.10 to 0.15 out of fold on 55 documents, +3.3 recall@1; 0.0 to 0.1 and no gain on the 38 of ours.
     weight: float = 0.1
+    tokens_weight: float = 0.1  # the same of how much of the question the best passage of a page speaks of, token by token
     rerank_weight: float = 0.1  # the same of a reranker's best score on a page; not fitted, as no trained one was to be had
 
 

@@ -102,6 +102,10 @@ class EmbeddingSettings(Settings):
     # content: section titles, caption, raw text and words in the picture; paper: eq. 12, summary and keywords
     text: Literal["content", "paper"] = "content"
     batch_nodes: int = 256  # nodes a batch, cut in node order within a document
+    tokens: bool = Field(
+        True,
+        description="keep a bit for each dimension of a token, some 20 kB a page: by them the best pages are looked at again",
+    )
     second: str = Field(
         "",
         description="one more model for a new corpus, by name or folder, or as the server at FLOWREADER_SECOND_BASE_URL has it; "

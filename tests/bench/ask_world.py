@@ -81,7 +81,7 @@ def corpus(folder: Path, nodes: int) -> None:
 def topic_vectors() -> Vectors:
     """Return the vectors of what the world tells of, one a topic: subject by subject, aspect by aspect."""
     told = [f"The report describes the {aspect} of {subject} in detail." for subject in SUBJECTS for aspect in ASPECTS]
-    return normalised(open_embedder(default_identity()).embed_documents(told))
+    return normalised(open_embedder(default_identity()).embed_documents(told).vectors)
 
 
 def questions(count: int, *, seed: int) -> list[str]:

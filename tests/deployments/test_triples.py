@@ -29,7 +29,7 @@ WORDS = ("tide", "blade", "cable", "price", "storm", "harbour")
 def document(name, pages=6):
     passages = [Passage(f"The {WORDS[page % 6]} of {name} is {page} metres.", page=page + 1) for page in range(pages)]
     table = Passage("steel: price\n12: 40", page=1, kind=NodeKind.TABLE)
-    vectors = AxisEmbedder().embed_documents([f"{passage.text} {WORDS[0]}" for passage in passages])
+    vectors = AxisEmbedder().unit([f"{passage.text} {WORDS[0]}" for passage in passages])
     return replace(written(name, *passages, table), page_vectors=vectors)
 
 

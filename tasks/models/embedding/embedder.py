@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.documents import Embedded, EmbedderIdentity, Vectors
 from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_folder, model_name, this_precision
 from tasks.models.embedding.minilm import DIMENSION, NAME, QuestionMiniLM
 from tasks.models.embedding.vectors import EmbeddingError
@@ -30,7 +30,7 @@ class Embedder(Protocol):
 
     identity: EmbedderIdentity
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts of nodes, (texts, dimension), in their order; raise EmbeddingError where that fails."""
         ...
 
@@ -42,6 +42,10 @@ class QuestionEmbedder(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question, (1, dimension); raise EmbeddingError where that fails."""
+        ...
+
+    def states_of_query(self, text: str) -> Vectors | None:
+        """Return the states of a question's tokens that tell something (t, width), None from a server; raise EmbeddingError."""
         ...
 
 
@@ -61,7 +65,7 @@ class UnopenedEmbedder:
                 self._opened.append(open_embedder(self.identity, models=self._models))
             return self._opened[0]
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts; raise EmbeddingError where there is no such embedder here, too."""
         with wrongs_of_second(self.identity.named):
             return self.open().embed_documents(texts)

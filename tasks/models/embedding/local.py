@@ -5,11 +5,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.documents import Embedded, EmbedderIdentity, Tokens, Vectors
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.process import ModelProcess
@@ -119,22 +121,27 @@ class LocalEmbedder:
 
     def with_dimension(self) -> EmbedderIdentity:
         """Complete the identity by what the model gives, and return it; waits until the model is loaded."""
-        self.identity = replace(self.identity, dimension=self._rows("document", ["dimension"]).shape[1])
+        self.identity = replace(self.identity, dimension=self._ask("document", ["dimension"])[0].shape[1])
         return self.identity
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts in their order; raise EmbeddingError where that fails, StoppedError where the user asked for the end."""
-        return self._unit("document", texts)
+        rows, tokens = self._ask("document", texts) if texts else ((), ())
+        return Embedded(self._unit(rows, len(texts)), tokens)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; raise what `embed_documents` raises."""
-        return self._unit("query", [text])
+        return self._unit(self._ask("query", [text])[0], 1)
 
-    def _unit(self, task: str, texts: Sequence[str]) -> Vectors:
-        rows = self._rows(task, texts) if texts else ()
-        return unit_vectors(rows, count=len(texts), dimension=self.identity.dimension, source=self.identity.name)
+    def states_of_query(self, text: str) -> Vectors:
+        """Return the states of a question's tokens that tell something (t, width); raise what `embed_documents` raises."""
+        _rows, (states,) = self._ask("query", [text])
+        return np.frombuffer(states, np.float32).reshape(-1, self.identity.dimension)
 
-    def _rows(self, task: str, texts: Sequence[str]) -> Vectors:
+    def _unit(self, rows: npt.ArrayLike, count: int) -> Vectors:
+        return unit_vectors(rows, count=count, dimension=self.identity.dimension, source=self.identity.name)
+
+    def _ask(self, task: str, texts: Sequence[str]) -> tuple[Vectors, Tokens]:
         request, seconds = (task, list(texts)), SECONDS_PER_TEXT * len(texts)
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         if reply is None:
@@ -142,4 +149,7 @@ class LocalEmbedder:
                 f"{self.identity.name} ended or hung twice on the same {len(texts)} texts",
                 remedy="ingest again with more free memory",
             )
-        return np.frombuffer(reply, dtype=np.float32).reshape(len(texts), -1)
+        ends = np.cumsum(np.frombuffer(reply, np.int32, count=len(texts)))
+        vectors, kept = reply[ends.nbytes // 2 : len(reply) - ends[-1]], reply[len(reply) - ends[-1] :]
+        tokens = tuple(kept[first:last] for first, last in pairwise([0, *ends.tolist()]))
+        return np.frombuffer(vectors, np.float32).reshape(len(texts), -1), tokens

@@ -1,6 +1,7 @@
 """The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION PROMPTS`, see local.py.
 
-A request is "document" or "query" and texts, the reply their vectors in float32, one behind the other.
+A request is "document" or "query" and texts. The reply are the lengths in bytes of what is kept of the tokens of each text, in
+int32, the vectors of the texts, in float32, and what is kept: of a document bits, of a question the states in float32.
 """
 
 import json
@@ -8,11 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from storage.records.documents import Vectors
 from storage.system import bound_arenas, give_back
+from tasks.algorithms.late_interaction import pack, tells
 from tasks.models.embedding.local import model_folder
 from tasks.models.embedding.minilm import NAME, read_checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
@@ -58,6 +62,9 @@ class SentenceModel:
             what = f"{folder} is no model that sentence-transformers loads ({error})"
             raise EmbeddingError(what, folder, "set FLOWREADER_EMBED_MODEL to another") from error
         self._model.prompts.update(json.loads(prompts))
+        vocabulary = self._model.tokenizer.get_vocab()
+        self._tells = torch.zeros(max(vocabulary.values()) + 1, dtype=torch.bool)
+        self._tells[[number for token, number in vocabulary.items() if tells(token)]] = True
         self._in_bf16 = precision == "bf16"
         if self._in_bf16:  # now, or autocast does it again for each group
             for module in self._model.modules():
@@ -66,24 +73,31 @@ class SentenceModel:
         # torch keeps the number for each thread that asks
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="embedder", initializer=torch.set_num_threads, initargs=(1,))
 
-    def embed(self, task: str, texts: Sequence[str]) -> Vectors:
-        """Return what the model makes of each text, (texts, dimension); texts may not be empty. `task` chooses the prompt."""
+    def embed(self, task: str, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
+        """Return what the model makes of each text, (texts, dimension), and of each of its tokens that tells something (t, width).
+
+        Texts may not be empty. `task` chooses the prompt.
+        """
         texts = [text.encode("utf-8", "replace").decode() for text in texts]
         # With the padding of `encode`: a tokenizer that is set otherwise while a thread uses it raises an error.
         groups = list(length_groups(self._model.preprocess(texts)["attention_mask"].sum(dim=1).tolist(), TOKENS_PER_GROUP))
         encoded = self._threads.map(lambda group: self._encode(task, [texts[place] for place in group]), groups)
-        rows = np.concatenate(list(encoded)).astype(np.float32)
-        vectors = np.empty_like(rows)
-        vectors[[place for group in groups for place in group]] = rows
-        return vectors
+        order = [place for group in groups for place in group]
+        made = dict(zip(order, chain.from_iterable(encoded), strict=True))
+        vectors, states = zip(*(made[place] for place in range(len(texts))), strict=True)
+        return np.stack(vectors), list(states)
 
-    def _encode(self, task: str, texts: list[str]) -> Vectors:
+    def _encode(self, task: str, texts: list[str]) -> list[tuple[Vectors, Vectors]]:
         import torch
 
         encode = self._model.encode_query if task == "query" else self._model.encode_document
         with torch.autocast("cpu", torch.bfloat16, enabled=self._in_bf16):
-            vectors: Vectors = encode(texts, batch_size=len(texts), show_progress_bar=False)
-        return vectors
+            found: Any = encode(texts, batch_size=len(texts), show_progress_bar=False, output_value=None)
+        told = [self._tells[one["input_ids"]] for one in found]
+        return [
+            (one["sentence_embedding"].float().numpy(), one["token_embeddings"][places].float().numpy())
+            for one, places in zip(found, told, strict=True)
+        ]
 
 
 def load() -> Callable[[tuple[str, Sequence[str]]], bytes]:
@@ -91,9 +105,10 @@ def load() -> Callable[[tuple[str, Sequence[str]]], bytes]:
     model = SentenceModel(*sys.argv[1:])
 
     def reply(request: tuple[str, Sequence[str]]) -> bytes:
-        vectors = model.embed(*request).tobytes()
+        vectors, states = model.embed(*request)
+        kept = [one.tobytes() for one in states] if request[0] == "query" else list(map(pack, states))
         give_back()  # the layers' activations are free now, but kept: a third of a gigabyte after a long document
-        return vectors
+        return b"".join([np.array(list(map(len, kept)), np.int32).tobytes(), vectors.tobytes(), *kept])
 
     return reply
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storage.records.documents import EmbedderIdentity, Vectors
+from tasks.algorithms.late_interaction import tells
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 
 if TYPE_CHECKING:
@@ -86,14 +87,14 @@ class BertInNumpy:
             for name, parts in linear.items()
         }
 
-    def mean_state(self, tokens: Sequence[int]) -> States:
-        """Return the mean of the last states of a text's tokens, (width,); it may not be empty."""
+    def last_states(self, tokens: Sequence[int]) -> States:
+        """Return the last states of a text's tokens, (t, width); it may not be empty."""
         states = _normalise(self._words[list(tokens)] + self._places[: len(tokens)], self._norms["embeddings.LayerNorm"])
         for layer in map("encoder.layer.{}".format, range(LAYERS)):
             mixed = _mix_values(self._apply_linear(f"{layer}.attention", states))
             states = self._add_output(f"{layer}.attention.output", states, mixed)
             states = self._add_output(f"{layer}.output", states, _gelu(self._apply_linear(f"{layer}.intermediate.dense", states)))
-        return np.asarray(states.mean(axis=0))
+        return states
 
     def _apply_linear(self, name: str, states: States) -> States:
         return np.asarray(states @ self._linear[name].weight + self._linear[name].bias)
@@ -135,18 +136,30 @@ class QuestionMiniLM:
         self.identity = identity
         loader = ThreadPoolExecutor(1, thread_name_prefix="question-embedder")
         self._asking = threading.Lock()
+        self._last: tuple[str | None, tuple[States, Sequence[str]]] = None, (np.zeros((0, DIMENSION), np.float32), ())
         self._loaded = loader.submit(_load)
         loader.shutdown(wait=False)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; raise EmbeddingError where the model's files are not the published ones."""
+        states, _tokens = self._states(text)
+        return unit_vectors([states.mean(axis=0)], count=1, dimension=self.identity.dimension, source=NAME)
+
+    def states_of_query(self, text: str) -> Vectors:
+        """Return the states of the tokens that tell something (t, width); raise what `embed_query` raises."""
+        states, tokens = self._states(text)
+        return states[list(map(tells, tokens))]
+
+    def _states(self, text: str) -> tuple[States, Sequence[str]]:
+        """Return the states of all tokens of a text (t, width), and the tokens; those of the last text are kept."""
         tokenizer, layers, threads = self._loaded.result()
-        tokens = tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is of the process, and
         # another number of threads gives other bits: one text at a time.
         with self._asking, threads.limit(limits=1, user_api="blas"):
-            state = layers.mean_state(tokens)
-        return unit_vectors([state], count=1, dimension=self.identity.dimension, source=NAME)
+            if self._last[0] != text:
+                read = tokenizer.encode(text.encode("utf-8", "replace").decode())
+                self._last = text, (layers.last_states(read.ids), read.tokens)
+            return self._last[1]
 
 
 def _load() -> tuple[Tokenizer, BertInNumpy, ThreadpoolController]:

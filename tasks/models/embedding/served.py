@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.documents import Embedded, EmbedderIdentity, Vectors
 from storage.text import one_line
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.request import Request, text_tokens
@@ -186,13 +186,16 @@ class ServedEmbedder:
         self._patient = EmbeddingService(named, settings, {"input_type": "passage"} if typed else {})
         self._hurried = EmbeddingService(named, hurried, {"input_type": "query"} if typed else {})
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts in their order; raise EmbeddingError where a vector cannot be had or must not be used."""
-        return self._unit(self._patient.rows([self._for_documents + (text or BLANK) for text in texts]))
+        return Embedded(self._unit(self._patient.rows([self._for_documents + (text or BLANK) for text in texts])))
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; raise EmbeddingError once that takes longer than a user would wait."""
         return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
+
+    def states_of_query(self, text: str) -> None:
+        """A server tells no tokens."""
 
     def _unit(self, rows: Sequence[Vectors]) -> Vectors:
         return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)

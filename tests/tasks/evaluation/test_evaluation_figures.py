@@ -252,6 +252,14 @@ def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_format_to_its_s
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), answerable=False, answer_format="None")) == (ALL,)
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
+    names = {"NIKE_2021_10K.pdf", "BESTBUY_2023_10K.pdf", "Nike-shoes.pdf"}
+    for text, document, group in [
+        ("What did BestBuy earn in 2023?", "BESTBUY_2023_10K.pdf", "names its document"),
+        ("What did Nike earn?", "NIKE_2021_10K.pdf", "names no document"),  # two have that name
+        ("Which shoes?", "Nike-shoes.pdf", "names its document"),
+        ("What did the 10K say?", "NIKE_2021_10K.pdf", "names no document"),
+    ]:
+        assert groups_of(BenchmarkQuestion("q", text, (document,)), names) == (ALL, group)
     assert groups_of(BenchmarkQuestion("q", "How many charts are there?", ("a.pdf",), "Report")) == (ALL, "surveys", "type: Report")
 
 

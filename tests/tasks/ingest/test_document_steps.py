@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from storage.artifacts import ArtifactStore
-from storage.records.documents import DocumentState, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
+from storage.records.documents import DocumentState, Embedded, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
 from tasks.asking.candidates import find_candidates
 from tasks.asking.question import ask_for_keywords
 from tasks.finding.plan import DocumentWork
@@ -65,17 +65,17 @@ class CountingEmbedder:
 
     def embed_documents(self, texts):
         self.batches.append(list(texts))
-        return unit_vectors([[len(text), 1] for text in texts], count=len(texts), dimension=2, source="lengths")
+        return Embedded(unit_vectors([[len(text), 1] for text in texts], count=len(texts), dimension=2, source="lengths"))
 
 
 def test_batches_are_cut_in_node_order_and_reported():
     embedder, seen = CountingEmbedder(), []
     texts = ["a" * length for length in (5, 1, 4, 2, 3)]
-    vectors = embed_nodes(texts=texts, embedder=embedder, batch_nodes=2, on_nodes=lambda *done: seen.append(done))
+    vectors = embed_nodes(texts=texts, embedder=embedder, batch_nodes=2, on_nodes=lambda *done: seen.append(done)).vectors
     assert embedder.batches == [texts[:2], texts[2:4], texts[4:]]
     assert seen == [(2, 5), (4, 5), (5, 5)]
     np.testing.assert_allclose(vectors[:, 0] / vectors[:, 1], [5, 1, 4, 2, 3], rtol=1e-5)
-    assert embed_nodes(texts=[], embedder=embedder, batch_nodes=2, on_nodes=lambda *_: None).shape == (0, 2)
+    assert embed_nodes(texts=[], embedder=embedder, batch_nodes=2, on_nodes=lambda *_: None).vectors.shape == (0, 2)
 
 
 def page(number, note=""):

@@ -83,7 +83,7 @@ def test_a_second_model_on_this_machine_is_found_by_its_folder(tmp_path):
     asked = open_second(both, ModelSettings())
     assert asked.embed_query("wind").shape == (1, WIDTH)
     one, other = unopened_embedders(both, ModelSettings())
-    assert one.identity == FIRST and other.embed_documents(["wind"]).shape == (1, WIDTH)
+    assert one.identity == FIRST and other.embed_documents(["wind"]).vectors.shape == (1, WIDTH)
     assert open_embedder(both) is open_embedder(FIRST), "one process for the first, with a second or without"
     assert unopened_embedders(FIRST, ModelSettings())[1] is None and open_second(FIRST, ModelSettings()) is None
     asked._process.close()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import EmbedderIdentity
+from tasks.algorithms.late_interaction import pack
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
 from tasks.models.embedding.local import (
@@ -64,26 +65,37 @@ def test_vectors_are_those_of_encode_and_the_same_in_any_order_of_threads():
     reference = SentenceTransformer(str(package_folder()), device="cpu").encode(texts, show_progress_bar=False)
     for precision, least in (("fp32", 0.999999), ("bf16", 0.9999)):
         embedder = started(precision)
-        vectors = embedder.embed_documents(texts)
+        vectors = embedder.embed_documents(texts).vectors
         assert (vectors * reference).sum(axis=1).min() > least
-        assert np.array_equal(vectors, embedder.embed_documents(texts))
+        assert np.array_equal(vectors, embedder.embed_documents(texts).vectors)
         embedder._process.close()
 
 
 def test_broken_and_endless_texts_have_vectors_in_their_order(read_here):
-    vectors = read_here.embed("document", WEIRD)
+    vectors, _states = read_here.embed("document", WEIRD)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
-    assert np.array_equal(vectors, read_here.embed("document", WEIRD))
+    assert np.array_equal(vectors, read_here.embed("document", WEIRD)[0])
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
     assert vectors[4] @ vectors[6] > 0.4 > vectors[4] @ vectors[5]
 
 
 def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
     model = SentenceModel(str(tiny), "fp32")
-    document, like_a_question = model.embed("document", ["wind", "wanted is wind"])
-    (question,) = model.embed("query", ["wind"])
+    document, like_a_question = model.embed("document", ["wind", "wanted is wind"])[0]
+    (question,) = model.embed("query", ["wind"])[0]
     assert question.shape == (WIDTH,)
     assert np.array_equal(question, like_a_question) and not np.allclose(question, document)
+
+
+def test_what_tells_something_has_its_state_and_passages_keep_its_bits(tiny):
+    model, embedder = SentenceModel(str(tiny), "fp32"), started("fp32", str(tiny))
+    embedder.with_dimension()
+    texts = ["wind", "of , wind", "a tide of wind " * 3, ""]
+    _vectors, states = model.embed("document", texts)
+    assert [len(one) for one in states] == [4, 6, 30, 0] and states[0].shape[1] == WIDTH, "its tokens are signs; a is a stop word"
+    assert embedder.embed_documents(texts).tokens == tuple(map(pack, states))
+    assert np.array_equal(embedder.states_of_query("wind"), model.embed("query", ["wind"])[1][0])
+    embedder._process.close()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +121,7 @@ def test_the_prompts_that_a_model_lacks_reach_it_and_its_name(tiny, tmp_path):
     model = SentenceModel(str(folder), "fp32", json.dumps(find_missing_prompts(str(folder))))
     plain = SentenceModel(str(folder), "fp32")
     for task, text in (("document", "passage: wind"), ("query", "query: wind")):
-        assert np.array_equal(model.embed(task, ["wind"]), plain.embed("document", [text]))
+        assert np.array_equal(model.embed(task, ["wind"])[0], plain.embed("document", [text])[0])
     other = shutil.copytree(folder, tmp_path / "other")
     assert model_name(str(folder)).partition("@")[2] != model_name(str(other)).partition("@")[2], "other prompts, other vectors"
 
@@ -146,7 +158,7 @@ def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(
     with pytest.raises(EmbeddingError, match=r"ended or hung twice on the same [0-9]+ texts; .*more free memory"):
         model.embed_documents(LONG)
     monkeypatch.undo()
-    assert model.embed_documents(["offshore wind"]).shape == (1, 384)
+    assert model.embed_documents(["offshore wind"]).vectors.shape == (1, 384)
 
 
 def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
@@ -156,7 +168,7 @@ def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
     (package / "model" / "model.safetensors").write_bytes(b"another model")
     monkeypatch.setattr("tasks.models.process.ROOT", f"{local.__file__.rsplit('/tasks/', 1)[0]}:{tmp_path}")
     embedder = started("fp32")
-    assert embedder.embed_documents([]).shape == (0, 384)
+    assert embedder.embed_documents([]).vectors.shape == (0, 384)
     with pytest.raises(EmbeddingError, match="is not the published model"):
         embedder.embed_documents(["offshore wind"])
 

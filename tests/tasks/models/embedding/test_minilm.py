@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from storage.artifacts import hash_bytes
+from tasks.algorithms.late_interaction import pack, unpack
 from tasks.models.embedding import minilm
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.models.embedding.minilm import QuestionMiniLM, read_checked_weights
@@ -34,7 +35,11 @@ def test_a_question_lies_where_the_embedder_of_the_documents_puts_it(model):
     assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-5)
     # fp32 documents have a cosine of 0.999999; see test_local for their own distance
     expected = open_embedder(default_identity()).embed_documents(QUESTIONS)
-    assert (found * expected).sum(axis=1).min() > {"bf16": 0.9995, "fp32": 0.99999}[default_identity().precision]
+    assert (found * expected.vectors).sum(axis=1).min() > {"bf16": 0.9995, "fp32": 0.99999}[default_identity().precision]
+    for text, kept in zip(QUESTIONS, expected.tokens, strict=True):
+        states = model.states_of_query(text)
+        own, theirs = unpack(pack(states), 384), unpack(kept, 384)
+        assert own.shape == theirs.shape and (own == theirs).mean() > 0.98 if len(own) else not kept
 
 
 def test_many_threads_get_the_bits_that_one_gets(model):

@@ -27,8 +27,8 @@ def unit(*texts):
 def test_texts_become_unit_vectors_in_their_order():
     texts = [f"text {number}" for number in range(11)]
     with embedding_server() as server:
-        vectors = embedder(server).embed_documents(texts)
-        assert embedder(server).embed_documents([]).shape == (0, 3)
+        vectors = embedder(server).embed_documents(texts).vectors
+        assert embedder(server).embed_documents([]).vectors.shape == (0, 3)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors, unit(*texts), rtol=1e-6)
 

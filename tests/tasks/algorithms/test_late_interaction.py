@@ -1,0 +1,44 @@
+"""Late interaction: what tokens tell, what one bit a dimension keeps, and how much of a question a text speaks of."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.late_interaction import BITS, agreements, pack, tells, unpack
+
+
+@pytest.mark.parametrize(
+    ("told", "untold"),
+    [
+        (
+            ["tide", "##ing", "2015", "##5", "\u2581tide", "\u0120tide", "\u6f6e"],
+            ["the", "of", "\u2581the", "\u0120The", ",", "##%"],
+        ),
+        (["pad", "s"], ["[PAD]", "[CLS]", "<s>", "</s>", "\u2581", ""]),
+    ],
+)
+def test_words_and_numbers_tell_something_and_stop_words_signs_and_marks_do_not(told, untold):
+    assert [token for token in [*told, *untold] if tells(token)] == told
+
+
+def test_a_text_speaks_of_a_question_by_the_mean_of_the_best_signs_for_each_of_its_tokens():
+    states = np.array([[2.0, 0, 0, 0], [0, 3.0, 4.0, 0]], np.float32)
+    near, far = (np.array(rows, np.float32) for rows in ([[1, 1, 1, 1], [-1, 1, 1, 1]], [[-1, -1, -1, -1]]))
+    # by hand: the first token agrees by 1 with the first of the near text; the second by 0.6 + 0.8 with either
+    assert agreements(states, [pack(near), pack(far)]) == pytest.approx([(1 + 1.4) / 2, -(1 + 1.4) / 2])
+
+
+@given(st.integers(0, 10_000), st.sampled_from([3, 8, 24, BITS, BITS + 5, 768]))
+def test_bits_keep_the_signs_and_tell_the_nearest_text(seed, width):
+    random = np.random.default_rng(seed)
+    states = random.normal(size=(7, width)).astype(np.float32)
+    kept = pack(states)
+    assert len(kept) == 7 * -(-min(width, BITS) // 8)
+    if width <= BITS:
+        assert np.array_equal(unpack(kept, width), np.where(states > 0, 1, -1))
+    texts = [kept, pack(random.normal(size=(5, width)).astype(np.float32)), pack(-states[:1])]
+    for one, text in zip(agreements(states[:1], texts), texts, strict=True):
+        assert one == pytest.approx(agreements(states[:1], [text])[0], abs=1e-4), "alone or among others"
+    if width >= BITS:
+        assert agreements(states[:1], texts).argmax() == 0
