@@ -33,7 +33,11 @@ LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
     "lock_configuration": "true",
 }
 
-PARTS_OF_DOCUMENT = ("document_paths", "sections", "node_counts", "document_artifacts")
+PARTS_OF_DOCUMENT = ("document_paths", "sections", "node_counts", "document_words", "document_artifacts")
+WORDS_TABLE = (
+    "CREATE TABLE IF NOT EXISTS document_words (document_id VARCHAR NOT NULL, word VARCHAR NOT NULL, share DOUBLE NOT NULL)"
+)
+"""As the schema has it; a catalog that is older lacks it."""
 
 
 class CatalogDamagedError(ExpectedError):
@@ -190,6 +194,7 @@ def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping
     """
     with open_database(path, read_only=False) as connection:
         connection.begin()
+        connection.execute(WORDS_TABLE)
         update = "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1"
         if connection.execute(update, [snapshot, json.dumps(dict(lance_versions))]).fetchone() == (0,):
             raise LockLostError(
@@ -256,6 +261,9 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: DocumentGraph) -> 
     images = {page.image for page in graph.pages if page.image}
     for modality, count in sorted(modalities.items()):
         connection.execute("INSERT INTO node_counts VALUES (?, ?, ?)", [graph.document_id, modality, count])
+    if graph.words:
+        words, shares = (list(column) for column in zip(*graph.words, strict=True))
+        connection.execute("INSERT INTO document_words SELECT ?, unnest(?), unnest(?)", [graph.document_id, words, shares])
     connection.execute("INSERT INTO document_artifacts SELECT ?, unnest(?)", [graph.document_id, sorted(pictures | images)])
 
 

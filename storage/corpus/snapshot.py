@@ -216,6 +216,15 @@ class Snapshot:
         # no two pages have a number, so that a label is never compared
         return sorted(tuple(row[name] for name in columns) for row in found.to_pylist())
 
+    def shares_of_words(self, words: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Return, for each of the words, its share of a document's pages by the document, where it is among those on most of them."""
+        found: dict[str, dict[str, float]] = {}
+        known = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'document_words'"
+        query = "SELECT word, document_id, share FROM document_words WHERE word IN (SELECT unnest(?::VARCHAR[])) ORDER BY ALL"
+        for word, document, share in self._rows(query, [list(words)]) if self._rows(known, []) else ():
+            found.setdefault(word, {})[document] = share
+        return found
+
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""
         return self._rows("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL", [])

@@ -290,6 +290,8 @@ class GraphText:
     nodes: tuple[Node, ...]
     rows: tuple[TableRow, ...]
     edges: tuple[Edge, ...]
+    words: tuple[tuple[str, float], ...] = field(default=(), kw_only=True)
+    """The stems on most of its pages, each with the share of them; those of before had none."""
 
 
 Tokens = tuple[bytes, ...]

@@ -10,6 +10,7 @@ from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.graph.search import each_once, find_seeds, load_around, load_scope, nodes_in_scope
 from storage.records.documents import EdgeKind
 from tasks.algorithms.arrays import FloatArray, best_of_pages, pages_of_nodes, pair_cosines, strongest
+from tasks.algorithms.leaning import leanings
 from tasks.algorithms.scores import (
     combined_score,
     personalized_pagerank,
@@ -24,6 +25,8 @@ from tasks.asking.relevance import weigh_relevance
 from tasks.asking.request import nothing_in
 from tasks.settings.ask import ScoreSettings
 
+FEWEST = 2
+"""Documents among which one can be meant."""
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
 """Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
 
@@ -100,7 +103,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
         diffused=_diffuse(scores.relevance, graph, graph.weights if settings.diffusion_weights == "edges" else weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
-    return replace(scores, propagated=propagated, combined=combined)
+    return replace(scores, propagated=propagated, combined=lean_to_documents(question, graph, combined, context))
 
 
 def arc_cosines(graph: CandidateGraph) -> FloatArray:
@@ -130,7 +133,19 @@ def _diffuse(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, 
 
 @question_step("relevance", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())})
 def score_by_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
-    return weigh_relevance(question, graph, context)
+    scores = weigh_relevance(question, graph, context)
+    return replace(scores, combined=lean_to_documents(question, graph, scores.combined, context))
+
+
+def lean_to_documents(question: Question, graph: CandidateGraph, combined: FloatArray, context: AskContext) -> FloatArray:
+    """Return the scores h (n,) times exp(w t), t what the leanings of its document are, of one question to several documents."""
+    weight, documents = context.settings.named.document, context.documents
+    if not weight or len(documents) < FEWEST:
+        return combined
+    shares = context.snapshot.shares_of_words(question.terms.stems)
+    found = dict(zip(documents, leanings(shares, documents).tolist(), strict=True))
+    lifted = combined * np.exp(weight * np.array([found[name] for name in graph.document_ids]))[graph.documents]
+    return np.asarray(lifted / max(1.0, float(lifted.max(initial=0.0))))
 
 
 def page_ranking(graph: CandidateGraph, scores: NodeScores) -> list[tuple[tuple[str, int], float]]:

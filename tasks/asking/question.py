@@ -50,6 +50,12 @@ class AskContext:
     weights: Weights
     second: QuestionEmbedder | None = None
 
+    @property
+    def documents(self) -> list[str]:
+        """Return the ids of the documents that are asked, of all that can be read where none is named."""
+        readable = [record.id for record in self.snapshot.documents() if record.state is DocumentState.READY]
+        return list(self.scope.documents) or readable
+
 
 def context_of(
     snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader
@@ -62,8 +68,7 @@ def context_of(
 
 def scope_weights(weights: Weights, context: AskContext) -> ScopeWeights:
     """Return the weights for questions of one document, or of several."""
-    readable = [record for record in context.snapshot.documents() if record.state is DocumentState.READY]
-    return weights.document if len(context.scope.documents or readable) == 1 else weights.corpus
+    return weights.document if len(context.documents) == 1 else weights.corpus
 
 
 def question_step(

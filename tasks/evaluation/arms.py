@@ -165,6 +165,7 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "vectors of summary and keywords": {"reading.embedding.text": "paper"},
         "question against evolved vectors": {"ask.relevance.vectors": "evolved"},
         "without places named": unnamed,
+        "without leaning to documents": {"ask.named.document": 0.0},
         "without the glossary of statements": {"ask.named.ratio": 0.0, "ask.named.item": 0.0},
         "without the page's share": {"ask.relevance.page_share": 0.0},
         "without pairs of words": {"ask.relevance.pair_share": 0.0},

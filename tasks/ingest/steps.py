@@ -26,6 +26,7 @@ from storage.records.documents import (
     Vectors,
 )
 from storage.text import counted
+from tasks.algorithms.leaning import widespread_words
 from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
@@ -314,6 +315,7 @@ def evolve(
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
         second_vectors=second.vectors if second else None,
         tokens=initial.tokens,
+        words=widespread_words((node.page, node.search_text) for node in structured.nodes),
     )
 
 

@@ -61,6 +61,7 @@ class NamedSettings(Settings):
     statement_share: float = 0.5  # share of a statement's usual wording that a page must hold to be one
     title: float = 0.1  # a section with its whole title in the question, in passing
     modality: float = 0.1  # pages with figures or tables where the question asks for one
+    document: float = 0.1  # w: the log of a score grows by w t, t how much of the question much of the pages of its document say
 
 
 class ScoreSettings(Settings):
@@ -256,6 +257,7 @@ PAPER: Mapping[str, Any] = {
     "ask.named.item": 0.0,
     "ask.named.title": 0.0,
     "ask.named.modality": 0.0,
+    "ask.named.document": 0.0,
     "ask.score.keep_unreached": False,
     "ask.score.diffusion_weights": "edges",
     "ask.score.scale_diffusion": False,
