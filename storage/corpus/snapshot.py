@@ -217,7 +217,7 @@ class Snapshot:
         return sorted(tuple(row[name] for name in columns) for row in found.to_pylist())
 
     def shares_of_words(self, words: Sequence[str]) -> dict[str, dict[str, float]]:
-        """Return, for each of the words, its share of a document's pages by the document, where it is among those on most of them."""
+        """Return the share of a document's pages that a word is on, by word and document, where that is among its commonest."""
         found: dict[str, dict[str, float]] = {}
         known = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'document_words'"
         query = "SELECT word, document_id, share FROM document_words WHERE word IN (SELECT unnest(?::VARCHAR[])) ORDER BY ALL"
