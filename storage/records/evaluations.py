@@ -54,7 +54,8 @@ class Asked:
     the model gave no answer that counts, a small one also where it says that the text does not tell; the status is that of what
     rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None
     where it could stand in no text. `words_shown` counts the words of all quotes. `pieces` are what could have been shown, for a
-    fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its features.
+    fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its features. `looks` are the
+    second looks, by their settings: the weight of each, then what it makes of each of the first pages of the ranking.
     """
 
     key: str
@@ -78,6 +79,7 @@ class Asked:
     answer_shown: bool | None = None
     answer_first: bool | None = None
     pieces: tuple[tuple[float, ...], ...] = ()
+    looks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

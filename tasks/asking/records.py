@@ -38,7 +38,7 @@ class NodeScores:
     `rarity` is how rare each stem of the question is in the scope, `present` which of them stand in the candidates. `named` are the
     nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest. `unknown` are the places
     that it names and nothing in what is asked has, `nearest` is the largest cosine of a candidate to the question. `reranker` is
-    the one that looked at the best pages, if any.
+    the one that looked at the best pages, if any; `tokens`: they were compared token by token.
     """
 
     relevance: FloatArray
@@ -50,6 +50,7 @@ class NodeScores:
     unknown: tuple[str, ...] = ()
     nearest: float = 0.0
     reranker: str = ""
+    tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,21 @@
 """A second look at the pages that score best, by models that tell more of a passage than its first vector does."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import CandidateGraph
 from storage.graph.tables import SECOND_VECTOR, TOKENS
+from storage.records.documents import PageKey
 from tasks.algorithms.arrays import FloatArray, IntArray, best_of_pages, pages_of_nodes, strongest
 from tasks.algorithms.late_interaction import agreements
-from tasks.algorithms.page_ranks import best_pages, with_opinions
+from tasks.algorithms.page_ranks import best_pages, standardise, with_opinions
 from tasks.asking.calls import call_book
 from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, question_step
@@ -21,6 +25,8 @@ from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.reranker import name_of_reranker, open_reranker
 
 LOGGER = logging.getLogger(__name__)
+USUAL = 0.1
+"""The weight of a look that neither a setting nor a fit gives one; SecondSettings says what was measured."""
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
 
@@ -41,6 +47,27 @@ class BestPages:
         return best_of_pages(values=values, pages=self.pages[nodes])[self.best]
 
 
+class Looked(NamedTuple):
+    """Second looks at the best pages: of each its setting, its weight and its opinion, standardised (p,)."""
+
+    pages: list[PageKey]
+    opinions: list[tuple[str, float, FloatArray]]
+
+
+_watched: ContextVar[list[Looked] | None] = ContextVar("watched looks", default=None)
+
+
+@contextmanager
+def watch_looks() -> Iterator[list[Looked]]:
+    """Give a list that takes the second looks of each question that is answered inside the block, in any thread that it starts."""
+    seen: list[Looked] = []
+    token = _watched.set(seen)
+    try:
+        yield seen
+    finally:
+        _watched.reset(token)
+
+
 async def score_and_look_again(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     return await look_again(question, graph, await score.submit(question, graph, context), context)
 
@@ -50,19 +77,15 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
 
     The log of a page's score grows by what each model makes of the page, standardised over these pages, times its weight.
     """
-    settings, opinions = context.settings.second, list[tuple[FloatArray, float]]()
-    if settings.tokens_weight:
-        agreed = await compare_tokens.submit(question, graph, scores, context)
-        opinions += [(agreed, settings.tokens_weight)] if agreed is not None else []
-    if context.second and settings.weight:
-        opinions.append((await second_look.submit(question, graph, scores, context), settings.weight))
-    if reranker := name_of_reranker(context.settings):
-        opinion = await rerank.submit(question, graph, scores, context)
-        if opinion is None:
-            reranker = ""
-        else:
-            opinions.append((opinion, settings.rerank_weight))
-    return await weigh_opinions.submit(question, graph, scores, opinions, reranker, context) if opinions else scores
+    settings, opinions = context.settings.second, dict[str, FloatArray | None]()
+    if settings.tokens_weight != 0:
+        opinions["tokens_weight"] = await compare_tokens.submit(question, graph, scores, context)
+    if context.second and settings.weight != 0:
+        opinions["weight"] = await second_look.submit(question, graph, scores, context)
+    if name_of_reranker(context.settings):
+        opinions["rerank_weight"] = await rerank.submit(question, graph, scores, context)
+    had = {name: opinion for name, opinion in opinions.items() if opinion is not None}
+    return await weigh_opinions.submit(question, graph, scores, had, context) if had else scores
 
 
 def find_best_pages(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> BestPages:
@@ -143,11 +166,24 @@ def weigh_opinions(
     question: Question,
     graph: CandidateGraph,
     scores: NodeScores,
-    opinions: Sequence[tuple[FloatArray, float]],
-    reranker: str,
+    opinions: Mapping[str, FloatArray],
     context: AskContext,
 ) -> NodeScores:
-    """Add the opinions of the best pages, each with its weight; `reranker` is the one whose opinion is among them."""
+    """Add the opinions of the best pages, each with its weight: that of its setting, by which it is named, else the fitted one."""
     looked_at = find_best_pages(graph, scores, context)
-    combined = with_opinions(scores=scores.combined, pages=looked_at.pages, best=looked_at.best, opinions=opinions)
-    return replace(scores, combined=combined, reranker=reranker)
+    weighed = [(name, weight_of(name, context), standardise(opinion)) for name, opinion in opinions.items()]
+    if (seen := _watched.get()) is not None:
+        _numbers, firsts = np.unique(looked_at.pages, return_index=True)
+        owners, numbers = graph.documents[firsts[looked_at.best]], graph.pages[firsts[looked_at.best]]
+        pages = [(graph.document_ids[owner], number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
+        seen.append(Looked(pages, weighed))
+    combined = with_opinions(
+        scores=scores.combined, pages=looked_at.pages, best=looked_at.best, opinions=[(z, weight) for _name, weight, z in weighed]
+    )
+    reranker = name_of_reranker(context.settings) if "rerank_weight" in opinions else ""
+    return replace(scores, combined=combined, reranker=reranker, tokens="tokens_weight" in opinions)
+
+
+def weight_of(look: str, context: AskContext) -> float:
+    own: float | None = getattr(context.settings.second, look)
+    return context.weights.looks.get(look, USUAL) if own is None else own

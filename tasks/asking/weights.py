@@ -15,7 +15,7 @@ from tasks.algorithms.probability import Logistic
 from tasks.algorithms.refusal import FEATURES as REFUSAL
 from tasks.settings.readers import PAGES_PER_ANSWER
 
-SHIPPED = Path(__file__).with_name("weights.json")
+SHIPPED, SHIPPED_WITHOUT_TOKENS = (Path(__file__).with_name(name) for name in ("weights.json", "weights_without_tokens.json"))
 MOST_BYTES = 1_000_000
 FIT = "`flowreader evaluate fit DATASET` writes one"
 
@@ -36,7 +36,10 @@ class Fitted(Record):
 
 
 class Provenance(Record):
-    """What weights were fitted on, `benchmark` is the hash of its questions; they hold for these models and this reader."""
+    """What weights were fitted on, `benchmark` is the hash of its questions; they hold for these models and this reader.
+
+    `tokens` says whether pages were compared token by token.
+    """
 
     dataset: str
     benchmark: str
@@ -45,6 +48,7 @@ class Provenance(Record):
     code: str
     embedder: str
     reranker: str = ""
+    tokens: bool = False
     reader: Literal["flow"] = "flow"
 
 
@@ -80,22 +84,35 @@ class ScopeWeights(Fitted):
 
 
 class Weights(Record):
-    """Weights for questions of one document, and of many at once; `pieces` is None where no question's answer can be looked up."""
+    """Weights for questions of one document, and of many at once; `pieces` is None where no question's answer can be looked up.
+
+    `looks` are those of the second looks, by the names of their settings.
+    """
 
     version: Literal[1]
     fitted: Provenance
     document: ScopeWeights
     corpus: ScopeWeights
     pieces: PieceWeights | None = None
+    looks: dict[str, Annotated[FiniteFloat, Field(ge=0.0)]] = {}
 
-    def holds_for(self, embedder: EmbedderIdentity, reranker: str) -> bool:
+    def holds_for(self, embedder: EmbedderIdentity, reranker: str, *, tokens: bool) -> bool:
         """Say whether probabilities mean anything: those shipped only say how many pages where other models rank them."""
+        return self.holds_for_models(embedder, reranker) and self.fitted.tokens == tokens
+
+    def holds_for_models(self, embedder: EmbedderIdentity, reranker: str) -> bool:
         return (self.fitted.embedder, self.fitted.reranker) == (model_of(embedder), reranker)
 
 
 @functools.cache
-def shipped_weights() -> Weights:
-    return read_weights(SHIPPED)
+def shipped_weights(*, tokens: bool = True) -> Weights:
+    return read_weights(SHIPPED if tokens else SHIPPED_WITHOUT_TOKENS)
+
+
+def usable_weights(chosen: Weights, embedder: EmbedderIdentity, reranker: str, *, tokens: bool) -> list[Weights]:
+    """Return the chosen weights, then those shipped, that hold for what ranked a question's pages."""
+    known = (chosen, shipped_weights(tokens=tokens))
+    return [weights for weights in known if weights.holds_for(embedder, reranker, tokens=tokens)]
 
 
 def piece_weights(path: str) -> Logistic:
@@ -141,7 +158,7 @@ def weights_of(path: str, embedder: EmbedderIdentity, reranker: str) -> Weights:
     if not path:
         return shipped_weights()
     weights, ours = read_weights(Path(path)), model_of(embedder)
-    if not weights.holds_for(embedder, reranker):
+    if not weights.holds_for_models(embedder, reranker):
         fitted = weights.fitted
         if fitted.embedder != ours:
             found = f"the embedder {fitted.embedder!r}, this corpus has {ours!r}"

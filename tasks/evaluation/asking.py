@@ -23,8 +23,10 @@ from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, check_questions
+from tasks.asking.second_look import watch_looks
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
+from tasks.evaluation.looks import look_rows
 from tasks.evaluation.pieces import piece_rows
 from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
@@ -163,7 +165,7 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     began = time.perf_counter()
     asking = context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader)
     try:
-        with watch_pieces() as seen:
+        with watch_pieces() as seen, watch_looks() as looked:
             answer, unanswered = await context.answer(text, request, asking, place), False
     except UnansweredError as error:
         # what is cited in its place, rules found; an answer that nothing proves is judged like any other
@@ -171,7 +173,8 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         answer = replace(error.answer, answer="" if unanswered else error.answer.answer, citations=(), refusal=None)
     asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
     pages = {(context.ids[name], page) for name, page in question.evidence if name in context.ids}
-    return replace(asked, unanswered=unanswered, pieces=piece_rows(question, pages, seen))
+    ranked = [(page.document.id, page.page) for page in answer.pages]
+    return replace(asked, unanswered=unanswered, pieces=piece_rows(question, pages, seen), looks=look_rows(ranked, looked))
 
 
 def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:

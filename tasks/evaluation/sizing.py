@@ -29,6 +29,7 @@ from tasks.algorithms.probability import (
 from tasks.asking.deciding import code_identity
 from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
+from tasks.evaluation.looks import fit_looks, ranked_at, score_looks
 from tasks.evaluation.pieces import fitted_pieces, score_pieces
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
@@ -163,12 +164,17 @@ def at_mean(what: str, mean: str) -> str:
     return f"{what}, mean pages {mean}"
 
 
-def examples_of(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> list[Example]:
-    """Return what came of questions with evidence pages as examples; of those that could not be read there is no page."""
+def examples_of(
+    questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], looks: Mapping[str, float] | None = None
+) -> list[Example]:
+    """Return what came of questions with evidence pages as examples; of those that could not be read there is no page.
+
+    Pages are ranked by these weights of second looks, else by those that they were ranked by.
+    """
     examples = []
     for question in questions:
         one, gold = asked[question.id], set(question.evidence)
-        ranked = [pair for pair in zip(one.ranked[: len(one.scores)], one.scores, strict=True) if pair[1] > 0]
+        ranked = [pair for pair in ranked_at(one, looks or {}) if pair[1] > 0]
         held = np.array([float(page in gold) for page, _score in ranked])
         examples.append(Example(document_of(question), ranked_features(question.text, ranked), held, len(gold)))
     return examples
@@ -177,7 +183,8 @@ def examples_of(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Aske
 def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
     """Return the weights of a fit with what they were fitted on; raise RequestError where nothing can be fitted."""
     with _naming(plan):
-        document, corpus = (_scope_weights(plan, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))
+        looks = fit_looks(plan.with_evidence, results.asked[OF_DOCUMENT])
+        document, corpus = (_scope_weights(plan, results.asked[arm], looks) for arm in (OF_DOCUMENT, OF_CORPUS))
     provenance = Provenance(
         dataset=plan.benchmark.name,
         benchmark=plan.benchmark.hash,
@@ -186,13 +193,14 @@ def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
         reranker=name_of_reranker(plan.request.settings.ask),
+        tokens="tokens_weight" in looks,
     )
     pieces = fitted_pieces(plan.questions, results.asked[OF_DOCUMENT])
-    return Weights(version=1, fitted=provenance, document=document, corpus=corpus, pieces=pieces)
+    return Weights(version=1, fitted=provenance, document=document, corpus=corpus, pieces=pieces, looks=looks)
 
 
-def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked]) -> ScopeWeights:
-    examples = examples_of(plan.with_evidence, asked)
+def _scope_weights(plan: EvaluationPlan, asked: Mapping[str, Asked], looks: Mapping[str, float]) -> ScopeWeights:
+    examples = examples_of(plan.with_evidence, asked, looks)
     logistic, weighed = fit_pages(examples), weigh_out_of_fold(examples)
     return ScopeWeights(
         bias=logistic.bias,
@@ -228,7 +236,7 @@ def score_sizes(
     if plan.request.what == "fit":
         words = plan.request.settings.ask.reading.words
         shown, unknown = score_pieces(OF_DOCUMENT, plan.questions, results.asked[OF_DOCUMENT], most_words=words)
-        frames.append(shown)
+        frames += [shown, *(score_looks(arm, plan.with_evidence, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))]
         notes += unknown
     top_k = {arm.whole_corpus: results.asked.get(arm.name) for arm in plan.arms if arm.reader == BASELINE}
     for arm in plan.arms if plan.request.preset == "default" else ():

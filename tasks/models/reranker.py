@@ -85,7 +85,7 @@ class LocalReranker:
 
 def name_of_reranker(settings: AskSettings) -> str:
     """Return the model that ask.rerank names, else the one of the server that the environment names; "" where none is to look."""
-    if not settings.second.rerank_weight:
+    if settings.second.rerank_weight == 0:
         return ""
     served = None if settings.rerank else rerank_endpoint()
     return served.model if served else settings.rerank

@@ -13,7 +13,7 @@ from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, scope_weights
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import read_texts
-from tasks.asking.weights import RefusalWeights, shipped_weights
+from tasks.asking.weights import RefusalWeights, usable_weights
 from tasks.reading.paths import is_narrowed, present_anchors, titled_anchors
 
 BEST_PAGES = 5
@@ -30,17 +30,16 @@ def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context
         surveys=surveys(question.text),
         nearest=scores.nearest,
     )
-    named, weights = dict(zip(FEATURES, features.tolist(), strict=True)), refusal_weights(context, scores.reranker)
+    named, weights = dict(zip(FEATURES, features.tolist(), strict=True)), refusal_weights(context, scores)
     if weights is None:
         return Refusal(named)
     probability = probabilities(features[np.newaxis], weights.logistic)[0]
     return Refusal(named, round(float(probability), 6), weights.threshold)
 
 
-def refusal_weights(context: AskContext, reranker: str) -> RefusalWeights | None:
+def refusal_weights(context: AskContext, scores: NodeScores) -> RefusalWeights | None:
     """Return the weights of a user's file, or those shipped where it has none; None where these are of other models."""
-    embedder = context.snapshot.embedder
-    usable = [weights for weights in (context.weights, shipped_weights()) if weights.holds_for(embedder, reranker)]
+    usable = usable_weights(context.weights, context.snapshot.embedder, scores.reranker, tokens=scores.tokens)
     found = (scope_weights(weights, context).refusal for weights in usable)
     return next((refusal for refusal in found if refusal is not None), None)
 
