@@ -61,7 +61,8 @@ class NamedSettings(Settings):
     statement_share: float = 0.5  # share of a statement's usual wording that a page must hold to be one
     title: float = 0.1  # a section with its whole title in the question, in passing
     modality: float = 0.1  # pages with figures or tables where the question asks for one
-    document: float = 0.1  # w: the log of a score grows by w t, t how much of the question much of the pages of its document say
+    # w: the log of a score grows by w t, t how much of the question the document's pages say; fitted out of fold by document: 0.1
+    document: float = 0.1
 
 
 class ScoreSettings(Settings):
