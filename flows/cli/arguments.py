@@ -61,15 +61,14 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
     run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
     text = "questions side by side; more with a chat model (%(default)s)"
     run.add_argument("--at-once", type=int, default=2, metavar="N", help=text)
-    run.set_defaults(judge=None, by=None, repeats=1, only=[], fitted_on=None, out=None)
+    run.set_defaults(judge=None, by=None, repeats=1, only=[], fitted_on=None, out=None, probe=False)
     _add_settings(run)
     lines = Parser(add_help=False)
     lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
     into = Parser(add_help=False, parents=[run])
     into.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
     data = Parser(add_help=False, parents=[into])
-    text = "a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published"
-    data.add_argument("dataset", metavar="DATASET", help=text)
+    data.add_argument("dataset", metavar="DATASET", help=DATASET)
     for what, (readers, text) in MEASURED.items():
         measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, lines, description=f"Measures {text}.")
         _add_measured(measured, what, readers, "document")
@@ -95,21 +94,24 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
     probe.set_defaults(dataset=None)
     _add_measured(probe, "probe", "flow", "corpus")
-    _add_fits(actions, data, into)
+    _add_fits(actions, into)
     _add_kept(actions, json)
 
 
-def _add_fits(actions: Any, data: Parser, into: Parser) -> None:  # noqa: ANN401
+def _add_fits(actions: Any, into: Parser) -> None:  # noqa: ANN401
     fit = _command(
         actions,
         "fit",
         "cli.evaluate_commands:evaluate",
         "fit the weights of the pages' probabilities, and write them to a file",
-        data,
+        into,
         description="Asks every question of its own documents and of all at once, fits the pages' probability to the evidence, "
         "and writes a file for the setting ask.weights. Printed figures are out of fold: by weights that were fitted without "
         "the question's document.",
     )
+    fit.add_argument("dataset", nargs="?", metavar="DATASET", help=DATASET)
+    text = "fit to texts of the corpus with gaps in them, as `evaluate probe` asks for, where there are no questions with labels"
+    fit.add_argument("--probe", action="store_true", help=text)
     fit.add_argument("--out", metavar="FILE.json", help="the file of the weights (default: weights.json)")
     fit.set_defaults(what="fit", reader="flow", scope="document")
     text = "fit weights on one dataset, and score them on the documents of another"
@@ -121,6 +123,7 @@ def _add_fits(actions: Any, data: Parser, into: Parser) -> None:  # noqa: ANN401
     _add_measured(transfer, "transfer", "flow,top-k", "document")
 
 
+DATASET = "a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published"
 MEASURED = {
     "retrieval": ("flow,top-k", "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"),
     "answers": ("flow,top-k", "how many answers are right, what is refused, and what it costs"),

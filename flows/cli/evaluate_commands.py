@@ -95,7 +95,7 @@ def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
 
-    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "preset")
+    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "preset", "probe")
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,

@@ -42,6 +42,7 @@ class EvaluationRequest(BaseModel):
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
     )
+    probe: bool = Field(False, description="fit: to probes of the corpus, which need no labels, in place of a dataset's questions")
     limit: int | None = Field(None, ge=1, description="at most this many questions, spread evenly over the dataset")
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
     out: str | None = Field(
@@ -60,6 +61,11 @@ class EvaluationRequest(BaseModel):
     settings: Annotated[AllSettings, settings_over_preset(without_hurry)] = Field(
         default_factory=lambda asked: without_hurry(method_of(asked["preset"]))
     )
+
+    @property
+    def of_probes(self) -> bool:
+        """Whether its questions are made of the corpus."""
+        return self.what == "probe" or self.probe
 
 
 FULL = "full"

@@ -55,15 +55,13 @@ NAME_WORD = re.compile(r"[^\W\d_]{4,}")
 """What of a file name is a name: not its numbers, nor the short words."""
 
 
-def groups_of(question: BenchmarkQuestion, documents: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the parts of a benchmark that a question belongs to, ALL first; `documents` are the names of all its documents."""
+def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
     pages = {0: (), 1: ("one page",)}.get(len(set(question.evidence)), ("several pages",))
     sources = tuple(f"source: {source}" for source in dict.fromkeys(question.evidence_sources))
     surveys = ("surveys",) if collects(question.text) else ()
     formats = (f"answer: {FORMATS[question.answer_format]}",) if question.answer_format in FORMATS else ()
     types = (f"type: {question.document_type}",) if question.document_type else ()
-    names = ("names its document",) if names_its_document(question, documents) else ("names no document",)
-    return (ALL, *pages, *surveys, *(names if len(documents) > 1 else ()), *formats, *sources, *types)
+    return (ALL, *pages, *surveys, *formats, *sources, *types)
 
 
 def names_its_document(question: BenchmarkQuestion, documents: Collection[str]) -> bool:
@@ -215,7 +213,10 @@ def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Fig
 
 
 def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:
-    groups = {question.id: groups_of(question, plan.benchmark.documents) for question in plan.questions}
+    groups = {question.id: groups_of(question) for question in plan.questions}
+    names = {one.id: names_its_document(one, plan.benchmark.documents) for one in plan.questions}
+    if any(names.values()):
+        groups = {name: (*found, "names its document" if names[name] else "names no document") for name, found in groups.items()}
     what = plan.request.what
     if what == "ablations":
         # thirty arms with a column for each source and type, and for surveys, are too much to read

@@ -18,7 +18,7 @@ from tasks.asking.deciding import fitting_identity
 from tasks.asking.request import QuestionError, check_questions
 from tasks.evaluation.arms import Arm, EvaluationRequest, arms_of
 from tasks.evaluation.benchmarks.opening import open_benchmark
-from tasks.evaluation.probing import make_probes, names_of
+from tasks.evaluation.probing import make_probes, names_of, with_questions_of_others
 from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
@@ -60,7 +60,7 @@ class EvaluationPlan:
         apart = "" if self.request.preset == "default" else f"-{self.request.preset}"
         for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
             own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}{apart}")[:LONGEST_NAME]
-            name = probed_corpus(self.request) if self.request.what == "probe" else self.request.corpus or own
+            name = probed_corpus(self.request) if self.request.of_probes else self.request.corpus or own
             if reading != first.read_alike:
                 name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
             yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
@@ -98,7 +98,8 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
     benchmark, request = _benchmark(request), _with_reading_settled(request)
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
-    questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
+    limit = None if request.of_probes else request.limit  # so many probes were made
+    questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, limit)
     if not measurable:
         wanted = "an answer or is marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
@@ -145,7 +146,7 @@ def _require_fittable(plan: EvaluationPlan) -> None:
 
 def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
     """Return what must be read in first, None where all is there, and the ids of the benchmark's documents by their names."""
-    if plan.request.what == "probe":
+    if plan.request.of_probes:
         return None, _ids_in(corpus)
     request = plan.reading(corpus, arm)
     found = survey_for(request)
@@ -198,7 +199,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
 
 def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
     """Log what is tried on the benchmark, and return how many variants were tried; probes and answers are not used to choose."""
-    if plan.request.what in {"answers", "probe"}:
+    if plan.request.what == "answers" or plan.request.of_probes:
         return ()
     count = count_variants(
         evaluations_folder() / "variants.jsonl",
@@ -219,7 +220,7 @@ def weights_named(dataset: str, benchmark: str) -> dict[str, str]:
 
 def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
     """Raise RequestError where documents are not in the snapshot as the arm wants them read: another wrote to it meanwhile."""
-    if plan.request.what == "probe":
+    if plan.request.of_probes:
         return
     request = plan.reading(snapshot.location.name, arm)
     documents = snapshot.documents()
@@ -244,14 +245,17 @@ def _ids_in(corpus: str) -> dict[str, str]:
 
 
 def _benchmark(request: EvaluationRequest) -> Benchmark:
-    if request.what != "probe":
+    if not request.of_probes:
         if request.dataset is None:
-            raise RequestError(
-                f"`evaluate {request.what}` has no dataset", remedy="name a folder with documents/ and questions.jsonl"
-            )
+            remedy = "name a folder with documents/ and questions.jsonl"
+            remedy += ", or fit to probes of a corpus: --probe" if request.what == "fit" else ""
+            raise RequestError(f"`evaluate {request.what}` has no dataset", remedy=remedy)
         return open_benchmark(Path(request.dataset))
+    if request.dataset is not None:
+        raise RequestError(f"probes are made of a corpus, not of {request.dataset!r}", request.dataset, "leave out either")
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
-        return make_probes(snapshot, limit=request.limit)
+        probes = make_probes(snapshot, limit=request.limit)
+    return with_questions_of_others(probes) if request.what == "fit" else probes
 
 
 def probed_corpus(request: EvaluationRequest) -> str:

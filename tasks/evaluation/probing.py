@@ -9,7 +9,7 @@ is the least to expect, and no measure of quality. A corpus of one page proves n
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
@@ -109,6 +109,18 @@ def make_probes(snapshot: Snapshot, *, limit: int | None = None, seed: int = PRO
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
     digest = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
     return Benchmark(f"probes of {snapshot.location.name}", paths, questions, digest)
+
+
+def with_questions_of_others(probes: Benchmark) -> Benchmark:
+    """Return the probes and, of every second one, the same asked of another document, which has no answer to it."""
+    names = sorted(probes.documents)
+    others = dict(zip(names, [*names[1:], *names[:1]], strict=True))
+    unanswerable = [
+        replace(one, id=f"{one.id}-of-another", documents=(others[one.documents[0]],), answerable=False, evidence=())
+        for one in probes.questions[::2]
+        if len(names) > 1
+    ]
+    return replace(probes, questions=(*probes.questions, *unanswerable))
 
 
 def draw_documents(

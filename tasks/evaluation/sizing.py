@@ -185,6 +185,8 @@ def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
     with _naming(plan):
         looks = fit_looks(plan.with_evidence, results.asked[OF_DOCUMENT])
         document, corpus = (_scope_weights(plan, results.asked[arm], looks) for arm in (OF_DOCUMENT, OF_CORPUS))
+    if plan.request.of_probes:  # what no document but another answers has an answer among all
+        corpus = corpus.model_copy(update={"refusal": None})
     provenance = Provenance(
         dataset=plan.benchmark.name,
         benchmark=plan.benchmark.hash,

@@ -72,6 +72,7 @@ def series(asked_home, small, plans, harbour, folder, first):
         "answers": ["answers", harbour, "--out", folder / "answers.jsonl", "--json"],
         "ablations": ["ablations", harbour, "--only", "BM25 only", "--only", "rounds 0", "--json"],
         "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", folder / "probes.jsonl"],
+        "fit to probes": ["fit", "--probe", "--corpus", "small", "--limit", "12", "--out", folder / "of_probes.json"],
         "fit": ["fit", plans, "--corpus", "small", "--out", folder / "weights.json"],
         "transfer": ["transfer", plans, small, "--corpus", "small"],
     }
@@ -237,6 +238,13 @@ def test_a_fit_writes_weights_that_questions_are_answered_by_and_says_how(series
     assert load_settings(folder / "by_own_weights.toml").ask.weights == str(folder / "weights.json")
 
 
+def test_a_fit_without_labels_writes_weights_of_probes_which_refuse_what_other_documents_answer(series, folder):
+    weights = read_weights(folder / "of_probes.json")
+    assert (weights.fitted.dataset, weights.fitted.questions, weights.fitted.tokens) == ("probes of small", 12, True)
+    assert set(weights.looks) == {"tokens_weight"} and weights.corpus.refusal is None
+    assert "of_probes.json" in series["done"]["fit to probes"].stderr
+
+
 def test_a_transfer_says_where_its_weights_come_from_and_that_they_are_of_few_documents(series, folder):
     shown = " ".join(series["done"]["transfer"].stdout.split())
     assert "transfer: reports, with weights fitted on plans" in shown and "Sets by probability, 3 questions" in shown
@@ -255,6 +263,7 @@ def test_every_evaluation_is_kept_as_it_was_printed(series, call):
     listed = json.loads(call("list", "--json"))["evaluations"]
     assert [one["what"] for one in listed] == [
         "transfer",
+        "fit",
         "fit",
         "probe",
         "ablations",

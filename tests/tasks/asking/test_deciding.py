@@ -23,7 +23,16 @@ from tasks.asking import deciding
 from tasks.asking.deciding import EVALUATING, FITTING, LIBRARIES, ROOT, deciding_files, fitting_identity
 from tasks.asking.deciding import code_identity as identity_of_code
 from tasks.asking.opening import open_in_thread, warm_up_questions
-from tasks.asking.weights import SHIPPED, model_of, piece_weights, read_weights, shipped_weights, weights_of, write_weights
+from tasks.asking.weights import (
+    SHIPPED,
+    model_of,
+    piece_weights,
+    read_weights,
+    shipped_weights,
+    usable_weights,
+    weights_of,
+    write_weights,
+)
 from tests.hung_corpus import HungCorpus
 
 
@@ -158,8 +167,14 @@ def test_what_is_written_is_read_again_by_people_and_by_us(path):
 
 def test_the_shipped_weights_are_taken_where_no_file_is_named_and_say_what_they_hold_for():
     assert weights_of("", MINI, "") == weights_of("", OTHER, "x") == shipped_weights() == read_weights(SHIPPED)
-    assert shipped_weights().holds_for(MINI, "") and shipped_weights().holds_for(replace(MINI, precision="fp32"), "")
-    assert not (shipped_weights().holds_for(OTHER, "") or shipped_weights().holds_for(MINI, "a-model"))
+    for tokens in (True, False):
+        weights = shipped_weights(tokens=tokens)
+        assert weights.holds_for(MINI, "", tokens=tokens)
+        assert weights.holds_for(replace(MINI, precision="fp32"), "", tokens=tokens)
+        for embedder, reranker, compared in ((OTHER, "", tokens), (MINI, "a-model", tokens), (MINI, "", not tokens)):
+            assert not weights.holds_for(embedder, reranker, tokens=compared)
+        assert usable_weights(shipped_weights(), MINI, "", tokens=tokens)[-1] == weights
+    assert usable_weights(shipped_weights(), OTHER, "", tokens=True) == []
 
 
 def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():

@@ -253,3 +253,35 @@ def test_a_read_that_fails_for_a_moment_is_tried_again(tmp_path, monkeypatch):
         assert len(find_candidates(question, context).ids) == 1
     tried = [(record.attempts, bool(record.error)) for record in run_of(location).steps() if record.step == "candidates"]
     assert tried == [(1, True), (2, False)]
+
+
+NIKE, OTHERS = "What does Nike say of the tide?", ("other", "third", "fourth")
+SHARES = {"nike": (("nike", 0.9), ("tide", 0.2))} | dict.fromkeys(OTHERS, (("tide", 0.5),))
+
+
+def of_several(tmp_path, *names):
+    texts = {"nike": "the tide of a blade"} | dict.fromkeys(OTHERS, "the tide and the tide")
+    return published(tmp_path, *[replace(written(name, Passage(texts[name])), words=SHARES[name]) for name in names])
+
+
+def test_a_question_leans_to_the_document_whose_pages_say_its_name(tmp_path):
+    with at_context(of_several(tmp_path, "nike", *OTHERS)) as context:
+        for scored in (score, score_by_relevance):
+            plain, leaning = (
+                dict(page_ranking(graph, scored(question, graph, place)))
+                for place in (at_place(context, named={"document": weight}) for weight in (0.0, 1.5))
+                for question, graph, _scores in (candidates_of(NIKE, place),)
+            )
+            nike, other = ((document_id(name), 1) for name in ("nike", "other"))
+            assert plain[nike] < plain[other], "the other says the word more often"
+            # by hand: t is 0.9 ln(4 / 0.9) for the name and share ln(4 / 1.7) for the other word
+            expected = 0.9 * np.log(4 / 0.9) + (0.2 - 0.5) * np.log(4 / 1.7)
+            grown = np.log(leaning[nike] / plain[nike]) - np.log(leaning[other] / plain[other])
+            assert grown == pytest.approx(1.5 * expected) and leaning[nike] > leaning[other]
+
+
+def test_one_document_alone_is_leaned_to_by_nothing(tmp_path):
+    with at_context(of_several(tmp_path, "nike", "other"), scope=alone("nike")) as context:
+        question, graph, scores = candidates_of(NIKE, context)
+        without = score(question, graph, at_place(context, named={"document": 0.0}))
+        assert np.array_equal(scores.combined, without.combined)

@@ -13,7 +13,7 @@ from tasks.asking.candidates import page_ranking
 from tasks.asking.second_look import look_again
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.settings.readers import Reader
-from tests.asking_worlds import Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
+from tests.asking_worlds import AxisEmbedder, Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
 from tests.embedding_server import Answer, embedding_server, ranks
 from tests.storage import worlds
 from tests.storage.worlds import document_id
@@ -109,6 +109,36 @@ def test_every_reader_looks_again_by_the_second_embedder_and_by_the_reranker(tmp
         answer = answer_at(context, QUESTION, reader=reader)
         assert {"second-look", "rerank"} <= set(steps_of(context.snapshot.location))
     assert answer.pages[0].page == 2 and answer.models["reranker"] == "a-model"
+
+
+class Telling(AxisEmbedder):
+    """An embedder whose question has two tokens; what it keeps of a passage's is written by hand."""
+
+    def states_of_query(self, text):
+        return np.array([[1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, -1, -1, -1, -1]], np.float32)
+
+
+BITS = (b"\x00", b"\xf0\x0f", b"\xff\xf0")
+"""Of the pages of PLAIN: no sign of a question's token, those of the second alone, and of both."""
+
+
+def test_the_log_of_a_page_grows_by_how_much_of_the_question_its_best_passage_speaks_of(tmp_path):
+    told = replace(PLAIN, tokens=BITS)
+    with at_context(published(tmp_path, told), second={"tokens_weight": 0.2}) as context:
+        gained, _before = looked_again(replace(context, embedder=Telling()), second={"tokens_weight": 0.2})
+        assert gained - gained.mean() == pytest.approx(0.2 * standardise(np.array([-1.0, 1.0, 2.0])), abs=1e-6)
+        assert not looked_again(replace(context, embedder=Telling()), second={"tokens_weight": 0.0})[0].any()
+        assert not looked_again(context)[0].any(), "an embedder that tells no tokens"
+
+
+def test_pages_are_compared_all_or_none_and_one_without_a_telling_word_is_worth_the_worst(tmp_path):
+    older = written("older", Passage("some tide"))
+    with at_context(published(tmp_path / "old", replace(PLAIN, tokens=BITS), older)) as context:
+        question, graph, scores = candidates_of(QUESTION, replace(context, embedder=Telling()))
+        assert asyncio.run(look_again(question, graph, scores, replace(context, embedder=Telling()))) is scores
+    with at_context(published(tmp_path / "bare", replace(PLAIN, tokens=(b"", *BITS[1:])))) as context:
+        gained, _before = looked_again(replace(context, embedder=Telling()), second={"tokens_weight": 0.2})
+    assert gained - gained.mean() == pytest.approx(0.2 * standardise(np.array([1.0, 1.0, 2.0])), abs=1e-6)
 
 
 def test_a_server_that_is_named_reranks_and_without_its_scores_the_ranking_stands_and_says_so(tmp_path, monkeypatch, caplog):

@@ -24,6 +24,7 @@ from tasks.evaluation.probing import (
     pages_with_all,
     probes_in,
     spread,
+    with_questions_of_others,
 )
 from tests.asking_worlds import Passage, published, written
 from tests.storage import worlds
@@ -272,3 +273,15 @@ def test_kinds_and_pages_take_turns():
     chosen = spread(probes, limit=6)
     assert Counter(probe.kind for probe in chosen) == dict.fromkeys(kinds, 2)
     assert {probe.page for probe in chosen if probe.kind is ProbeKind.SENTENCE} == {1, 2}
+
+
+def test_for_a_fit_every_second_probe_is_asked_of_another_document_that_has_no_answer(harbour):
+    probes = replace(harbour, documents={**harbour.documents, "tide.pdf": "/files/tide.pdf"})
+    found = with_questions_of_others(probes)
+    assert found.questions[: len(probes.questions)] == probes.questions
+    others = found.questions[len(probes.questions) :]
+    for probe, other in zip(probes.questions[::2], others, strict=True):
+        assert (other.text, other.answerable, other.evidence) == (probe.text, False, ())
+        assert other.documents != probe.documents and other.documents[0] in probes.documents
+    single = replace(probes, documents={"a.pdf": "/a.pdf"})
+    assert with_questions_of_others(single).questions == probes.questions, "there is no other document"

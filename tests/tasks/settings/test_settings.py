@@ -175,18 +175,18 @@ def test_the_weights_of_the_score_sum_to_one_or_are_refused(relevance, propagati
 @pytest.mark.parametrize(
     ("change", "digest"),
     [
-        ({}, "2473010f69862595f0d1a6a17a2c637cd354d9d93f44257b0f59a5b3ccec5ba0"),
-        ({"ocr": {"enabled": False}}, "46173e1e46518d08599baecad1b9c4860d35f520cb54c1af703e749951ad9244"),
+        ({}, "10b551833034f152898df7ae639089d8d81b3dfedd743f8af8bdf126e89b9bb7"),
+        ({"ocr": {"enabled": False}}, "414fe919716688e50699782e817b63f213eee4efadae5b7b19428a6a91b96c47"),
         (
             {"parse": {"tier": "basic"}, "ocr": {"page_dpi": 144}},
-            "979decaf95dc86f063cf4e03707be716b836b7e4e1f77090dbfcffb57736115a",
+            "77e3816ded7d61fc6192687c867cfd21a5b290ebac95ed3761bfc8c479c56841",
         ),
-        ({"analysis": {"by": "model"}}, "ec6f2dca9f76801d222e837cced033274e173a6ea44aa3bc7aa3fa94ebff5406"),
+        ({"analysis": {"by": "model"}}, "f391d5273e6cdb9dace12329ed7ecf2265b5107834d0e0d1d0e103451a47b2d0"),
         (
             {"analysis": {"by": "model"}, "evolution": {"mode": "model"}},
-            "18f1dadad0e7af97487e977726b7ae49adc16a85a62d354df2db9c3ac52ba474",
+            "dab9e0ff86ceac6e7d303469b5ee4dea5fe1d913c5992d523f62595f0f399bec",
         ),
-        ({"embedding": {"text": "paper"}}, "aaadd23ac9bef4a809644497dbff7132c7dc0ae301332f474a1056d1f66394e7"),
+        ({"embedding": {"text": "paper"}}, "2e28963de73bd85891b88c5f4044f3dd003676fc733a03f4535ca37f01203efc"),
     ],
 )
 def test_what_decides_a_documents_version_is_written_as_ever(change, digest):
