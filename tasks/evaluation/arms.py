@@ -189,6 +189,8 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
             "start by flow and quality": {"ask.selection.start": "both"},
             "without diverse sources": {"ask.routing.diversity": 1.0},
         }
+    if settings.reading.embedding.tokens:
+        found["without comparing tokens"] = {"ask.second.tokens_weight": 0.0}
     if settings.reading.embedding.second:
         found["without the second embedder"] = {"ask.second.weight": 0.0}
     if name_of_reranker(settings.ask):
