@@ -10,14 +10,17 @@ import multiprocessing
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
 from math import inf
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
+from tasks.settings.ask import AskSettings
 from tasks.settings.readers import READERS, Reader
 from tests.bench.ask_world import corpus, questions
 from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes
@@ -27,6 +30,9 @@ WARM, MEASURED = 15, 50
 PROMISED = {10_000: (60.0, 120.0)}
 """Milliseconds by nodes: the median, and the 95th percentile."""
 MEMORY_MEGABYTES = 1536
+NO_SETTINGS: Mapping[str, Any] = {}
+PLAIN, DEARER = {"second": {"tokens_weight": 0.0}, "named": {"document": 0.0}}, 1.2
+"""What a question may cost, against one whose pages are compared by no tokens and lean to no document."""
 
 READERS_NODES = 10_000
 READER_MEDIANS = {"flow": 60.0, "plan": 300.0, "agent": 250.0, "map": 200.0, "walk": 150.0}
@@ -44,11 +50,13 @@ def measure_questions(folder: Path, sizes: list[int]) -> Part:
         corpus(folder, nodes)
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as own_process:
             milliseconds, megabytes = own_process.submit(ask_one_corpus, folder, nodes).result()
-        raw[f"{nodes}"] = milliseconds
+            plain, _megabytes = own_process.submit(ask_one_corpus, folder, nodes, settings=PLAIN).result()
+        raw |= {f"{nodes}": milliseconds, f"{nodes}, plain": plain}
         usual, slow = PROMISED.get(nodes, (inf, inf))
         warm = milliseconds[WARM:]
         figures += [
             Figure(f"{nodes:,} nodes: median", median(warm), "ms", most=usual),
+            Figure(f"{nodes:,} nodes: times one without tokens and leaning", median(warm) / median(plain[WARM:]), "x", most=DEARER),
             Figure(f"{nodes:,} nodes: 95th percentile", float(np.percentile(warm, 95)), "ms", most=slow),
             Figure(f"{nodes:,} nodes: memory of the process", megabytes, "MB", most=MEMORY_MEGABYTES),
         ]
@@ -69,13 +77,15 @@ def measure_readers(folder: Path) -> Part:
     return figures, {"milliseconds": raw}
 
 
-def ask_one_corpus(folder: Path, nodes: int, reader: Reader = "flow", parts: int = 1) -> tuple[list[float], float]:
+def ask_one_corpus(
+    folder: Path, nodes: int, reader: Reader = "flow", parts: int = 1, settings: Mapping[str, Any] = NO_SETTINGS
+) -> tuple[list[float], float]:
     """Return the milliseconds of each question, those to warm up among them, and the megabytes that this process took."""
     os.environ["FLOWREADER_HOME"] = str(folder)
-    return asyncio.run(ask_all(f"nodes-{nodes}", reader, parts)), peak_megabytes("self")
+    return asyncio.run(ask_all(f"nodes-{nodes}", reader, parts, AskSettings(**settings))), peak_megabytes("self")
 
 
-async def ask_all(name: str, reader: Reader, parts: int) -> list[float]:
+async def ask_all(name: str, reader: Reader, parts: int, settings: AskSettings) -> list[float]:
     from flows.ask import ask
     from tasks.asking.request import AskRequest
 
@@ -83,7 +93,7 @@ async def ask_all(name: str, reader: Reader, parts: int) -> list[float]:
     asked = tuple(" ".join(one_part[first : first + parts]) for first in range(0, len(one_part), parts))
     times = []
     began = time.perf_counter()
-    async with aclosing(ask(AskRequest(questions=asked, corpus=name, reader=reader, fresh=True))) as answers:
+    async with aclosing(ask(AskRequest(questions=asked, corpus=name, reader=reader, fresh=True, settings=settings))) as answers:
         async for _answer in answers:
             times.append(1000 * (time.perf_counter() - began))
             began = time.perf_counter()

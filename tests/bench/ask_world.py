@@ -26,6 +26,8 @@ from storage.records.documents import (
     Vectors,
     identify,
 )
+from tasks.algorithms.late_interaction import BITS
+from tasks.algorithms.leaning import widespread_words
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tests.storage.worlds import record
@@ -141,6 +143,9 @@ class World:
             initial_vectors=normalised(vectors + 0.2 * vectors[random.permutation(NODES)]),
             vectors=vectors,
             page_vectors=normalised(np.array([vectors[page_positions(page)].mean(axis=0) for page in range(1, PAGES + 1)])),
+            # As many bits as an ingest keeps, of no meaning: how long they take does not depend on it.
+            tokens=tuple(random.bytes(BITS // 8 * (1 + len(node.content.split()))) for node in parts),
+            words=widespread_words((node.page, node.search_text) for node in parts),
         )
 
     def _vectors(self, random: np.random.Generator, topics: np.ndarray) -> Vectors:
