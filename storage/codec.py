@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from storage.errors import ExpectedError
-from storage.records.documents import DocumentGraph, GraphText, Tokens, Vectors
+from storage.records.documents import DocumentGraph, GraphText, Vectors
+from storage.records.embedded import Tokens
 
 T = TypeVar("T")
 

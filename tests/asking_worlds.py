@@ -22,7 +22,6 @@ from storage.records.documents import (
     DocumentGraph,
     Edge,
     EdgeKind,
-    Embedded,
     EmbedderIdentity,
     Modality,
     Node,
@@ -31,6 +30,7 @@ from storage.records.documents import (
     TableRow,
     identify,
 )
+from storage.records.embedded import Embedded
 from storage.runs.answer_json import answer_json
 from storage.runs.log import EntryKind, asking_files
 from storage.runs.views import RunEntries, read_run

@@ -110,7 +110,7 @@ def _add_fits(actions: Any, into: Parser) -> None:  # noqa: ANN401
         "the question's document.",
     )
     fit.add_argument("dataset", nargs="?", metavar="DATASET", help=DATASET)
-    text = "fit to texts of the corpus with gaps in them, as `evaluate probe` asks for, where there are no questions with labels"
+    text = "in place of DATASET: fit to probes of --corpus (default: default), which need no labels; half as many have no answer"
     fit.add_argument("--probe", action="store_true", help=text)
     fit.add_argument("--out", metavar="FILE.json", help="the file of the weights (default: weights.json)")
     fit.set_defaults(what="fit", reader="flow", scope="document")

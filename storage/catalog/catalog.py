@@ -16,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 
+from storage.catalog.words import add_table, write_words
 from storage.codec import from_plain
 from storage.errors import ExpectedError
 from storage.lock import LockLostError
@@ -34,10 +35,6 @@ LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
 }
 
 PARTS_OF_DOCUMENT = ("document_paths", "sections", "node_counts", "document_words", "document_artifacts")
-WORDS_TABLE = (
-    "CREATE TABLE IF NOT EXISTS document_words (document_id VARCHAR NOT NULL, word VARCHAR NOT NULL, share DOUBLE NOT NULL)"
-)
-"""As the schema has it; a catalog that is older lacks it."""
 
 
 class CatalogDamagedError(ExpectedError):
@@ -136,6 +133,7 @@ def create(
 ) -> None:
     """Make a catalog of no graph, with these documents in it."""
     with make_database(path, Path(__file__).with_name("schema.sql")) as connection:
+        add_table(connection)
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -194,7 +192,7 @@ def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping
     """
     with open_database(path, read_only=False) as connection:
         connection.begin()
-        connection.execute(WORDS_TABLE)
+        add_table(connection)
         update = "UPDATE corpus SET snapshot = $1, lance_versions = $2 WHERE snapshot < $1"
         if connection.execute(update, [snapshot, json.dumps(dict(lance_versions))]).fetchone() == (0,):
             raise LockLostError(
@@ -261,9 +259,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: DocumentGraph) -> 
     images = {page.image for page in graph.pages if page.image}
     for modality, count in sorted(modalities.items()):
         connection.execute("INSERT INTO node_counts VALUES (?, ?, ?)", [graph.document_id, modality, count])
-    if graph.words:
-        words, shares = (list(column) for column in zip(*graph.words, strict=True))
-        connection.execute("INSERT INTO document_words SELECT ?, unnest(?), unnest(?)", [graph.document_id, words, shares])
+    write_words(connection, graph)
     connection.execute("INSERT INTO document_artifacts SELECT ?, unnest(?)", [graph.document_id, sorted(pictures | images)])
 
 

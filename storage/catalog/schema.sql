@@ -64,13 +64,6 @@ CREATE TABLE edge_counts (
     count BIGINT NOT NULL
 );
 
--- The stems on most pages of each document, with the share of them. A catalog of before has none: `commit` adds it.
-CREATE TABLE document_words (
-    document_id VARCHAR NOT NULL,
-    word VARCHAR NOT NULL,
-    share DOUBLE NOT NULL
-);
-
 -- The pictures and page images that the published graph shows; they outlive every snapshot that names them.
 CREATE TABLE document_artifacts (
     document_id VARCHAR NOT NULL,

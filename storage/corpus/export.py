@@ -23,7 +23,7 @@ def export_document(snapshot: Snapshot, document_id: str) -> bytes:
         {
             "document": describe_document(record),
             "pages": with_hashes(plain(snapshot.pages(document_id)), "vector", snapshot.page_vectors(document_id)),
-            "sections": [_without_empty_summary(section) for section in plain(snapshot.sections(document_id))],
+            "sections": [_without_empty_summary(section) for section in plain(snapshot.sections_of([document_id]))],
             "nodes": with_hashes(with_hashes(plain(nodes), "vector", last), "initial_vector", initial),
             "rows": plain(sorted(snapshot.rows(document_id), key=lambda row: (places[row.node_id], row.node_id, row.row, row.id))),
             "edges": plain(snapshot.edges(document_id)),

@@ -17,6 +17,7 @@ from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import PIN_ATTEMPTS, Current, CurrentDamagedError, how_to_mend, parse_current, pin, snapshot_path
 from storage.catalog.in_use import corpora_in
+from storage.catalog.words import DocumentWords
 from storage.errors import AmbiguousError, UnknownError
 from storage.graph.filters import Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
@@ -163,11 +164,6 @@ class Snapshot:
             )
         return found[0]
 
-    def sections(self, document_id: str) -> list[Section]:
-        """Return the document's outline, in reading order."""
-        query = "SELECT * FROM sections WHERE document_id = ? ORDER BY ordinal, id"
-        return [Section(*row) for row in self._rows(query, [document_id])]
-
     def sections_of(self, document_ids: Sequence[str]) -> list[Section]:
         """Return the outlines of the documents, each in reading order."""
         kept = self._outlines
@@ -216,14 +212,9 @@ class Snapshot:
         # no two pages have a number, so that a label is never compared
         return sorted(tuple(row[name] for name in columns) for row in found.to_pylist())
 
-    def shares_of_words(self, words: Sequence[str]) -> dict[str, dict[str, float]]:
-        """Return the share of a document's pages that a word is on, by word and document, where that is among its commonest."""
-        found: dict[str, dict[str, float]] = {}
-        known = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'document_words'"
-        query = "SELECT word, document_id, share FROM document_words WHERE word IN (SELECT unnest(?::VARCHAR[])) ORDER BY ALL"
-        for word, document, share in self._rows(query, [list(words)]) if self._rows(known, []) else ():
-            found.setdefault(word, {})[document] = share
-        return found
+    @cached_property
+    def words(self) -> DocumentWords:
+        return DocumentWords(self._rows)
 
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""

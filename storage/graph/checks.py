@@ -8,6 +8,7 @@ import numpy as np
 from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, Edge, EmbedderIdentity, Vectors
 
+EMBED_AGAIN = "embed the document again"
 LENGTH_TOLERANCE = 1e-3
 """The most that a unit vector may differ from length 1: float32 after a bf16 model."""
 
@@ -19,13 +20,13 @@ class GraphError(ExpectedError, ValueError):
 def check_vectors(vectors: Vectors, *, rows: int, dimension: int, what: str, zero_allowed: bool = False) -> None:
     """Raise GraphError unless there are `rows` finite unit vectors of the dimension; an empty page's may be zero."""
     if vectors.shape != (rows, dimension):
-        raise GraphError(f"{what}: shape {vectors.shape} instead of {(rows, dimension)}", remedy="embed the document again")
+        raise GraphError(f"{what}: shape {vectors.shape} instead of {(rows, dimension)}", remedy=EMBED_AGAIN)
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
     sound = (np.abs(lengths - 1) <= LENGTH_TOLERANCE) | (zero_allowed & (lengths == 0))
     wrong = np.flatnonzero(~sound)
     if len(wrong):
         row = int(wrong[0])
-        raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1", remedy="embed the document again")
+        raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1", remedy=EMBED_AGAIN)
 
 
 def check_unique(ids: Sequence[Hashable], what: str) -> None:
@@ -55,6 +56,8 @@ def check_graph(graph: DocumentGraph, embedder: EmbedderIdentity) -> None:
     if embedder.second:
         seconds = graph.vectors[:0] if graph.second_vectors is None else graph.second_vectors
         check_vectors(seconds, rows=len(graph.nodes), dimension=embedder.second.dimension, what=f"{what}, second vectors")
+    if graph.tokens is not None and len(graph.tokens) != len(graph.nodes):
+        raise GraphError(f"{what}: tokens of {len(graph.tokens)} nodes instead of {len(graph.nodes)}", remedy=EMBED_AGAIN)
     check_vectors(graph.initial_vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, initial vectors")
     check_vectors(graph.vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, vectors")
     check_vectors(graph.page_vectors, rows=len(graph.pages), dimension=dimension, what=f"{what}, page vectors", zero_allowed=True)

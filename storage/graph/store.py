@@ -139,7 +139,7 @@ class GraphStore:
 
     def add_columns(self) -> None:
         """Give a corpus that is older than the pages' lines and the nodes' tokens columns for them."""
-        for name, column, empty in ((TableName.PAGES, LINES, "''"), (TableName.NODES, TOKENS, "X''")):
+        for name, column, empty in ((TableName.PAGES, LINES, "''"), (TableName.NODES, TOKENS, "CAST(NULL AS BINARY)")):
             if column not in self.tables[name].schema.names:
                 self.tables[name].add_columns({column: empty})
 

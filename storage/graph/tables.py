@@ -26,7 +26,7 @@ VECTOR_COLUMNS = ("initial_vector", "vector")
 SECOND_VECTOR = "second_vector"
 """Of the second embedder, in the corpora that have one."""
 TOKENS = "tokens"
-"""Of nodes, empty where their embedder told none; an older corpus has no such column before its next ingest."""
+"""Of nodes, null where none are kept; an older corpus has no such column before its next ingest."""
 STORED_AS: dict[object, pa.DataType] = {
     str: pa.string(),
     int: pa.int32(),
@@ -49,7 +49,7 @@ def schemas(embedder: EmbedderIdentity) -> dict[TableName, pa.Schema]:
     made = [pa.field(name, vector, nullable=False) for name in VECTOR_COLUMNS]
     if embedder.second:
         made.append(pa.field(SECOND_VECTOR, pa.list_(pa.float32(), embedder.second.dimension), nullable=False))
-    made.append(pa.field(TOKENS, pa.binary(), nullable=False))
+    made.append(pa.field(TOKENS, pa.binary()))
     own = {kind: [column(field.name, field.type) for field in fields(kind)] for kind in (Node, TableRow, Edge, Page)}
     return {
         TableName.NODES: pa.schema([*own[Node], *made]),
@@ -83,7 +83,7 @@ def graph_tables(
     if embedder.second:
         seconds = [graph.second_vectors for graph in graphs if graph.second_vectors is not None]
         nodes[SECOND_VECTOR] = vector_column(seconds, embedder.second.dimension)
-    nodes[TOKENS] = [tokens for graph in graphs for tokens in graph.tokens or [b""] * len(graph.nodes)]
+    nodes[TOKENS] = [tokens for graph in graphs for tokens in graph.tokens or [None] * len(graph.nodes)]
     pages = columns(Page, [page for graph in graphs for page in graph.pages])
     pages["vector"] = vector_column([graph.page_vectors for graph in graphs], dimension)
     arcs = [*(edge for graph in graphs for edge in graph.edges), *cross_edges]

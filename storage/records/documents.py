@@ -7,17 +7,15 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-Box = tuple[float, float, float, float]
-"""[x0, y0, x1, y1] in 0..1 of the page, from its top left corner."""
+from storage.records.embedded import Tokens
 
-WHOLE_PAGE: Box = (0.0, 0.0, 1.0, 1.0)
-"""What elements of a format without pages are given for a box; it says nothing of where they stand."""
+Box = tuple[float, float, float, float]  # [x0, y0, x1, y1] in 0..1 of the page, from its top left corner
 
-PageKey = tuple[str, int]
-"""A page: its document's id and its number there, counted from 1."""
+WHOLE_PAGE: Box = (0.0, 0.0, 1.0, 1.0)  # of elements of a format without pages: it says nothing of where they stand
 
-Vectors = npt.NDArray[np.float32]
-"""Unit vectors, one a row."""
+PageKey = tuple[str, int]  # a page: its document's id and its number there, counted from 1
+
+Vectors = npt.NDArray[np.float32]  # unit vectors, one a row
 
 
 class DocumentState(StrEnum):
@@ -290,20 +288,7 @@ class GraphText:
     nodes: tuple[Node, ...]
     rows: tuple[TableRow, ...]
     edges: tuple[Edge, ...]
-    words: tuple[tuple[str, float], ...] = field(default=(), kw_only=True)
-    """The stems on most of its pages, each with the share of them; those of before had none."""
-
-
-Tokens = tuple[bytes, ...]
-"""Of each text the bits of its tokens' vectors, one token behind the other; tasks/algorithms/late_interaction.py reads them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Embedded:
-    """What an embedder makes of texts: `vectors` (texts, dimension) and, where it tells them, `tokens`."""
-
-    vectors: Vectors
-    tokens: Tokens | None = None
+    words: tuple[tuple[str, float], ...] = field(default=(), kw_only=True)  # stems on most of its pages, with the share of them
 
 
 @dataclass(frozen=True, slots=True)

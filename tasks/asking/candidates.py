@@ -10,7 +10,6 @@ from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.graph.search import each_once, find_seeds, load_around, load_scope, nodes_in_scope
 from storage.records.documents import EdgeKind
 from tasks.algorithms.arrays import FloatArray, best_of_pages, pages_of_nodes, pair_cosines, strongest
-from tasks.algorithms.leaning import leanings
 from tasks.algorithms.scores import (
     combined_score,
     personalized_pagerank,
@@ -18,6 +17,7 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
+from tasks.algorithms.text.leaning import lean_by_words
 from tasks.asking.named_places import find_named_nodes
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, Question
@@ -138,12 +138,15 @@ def score_by_relevance(question: Question, graph: CandidateGraph, context: AskCo
 
 
 def lean_to_documents(question: Question, graph: CandidateGraph, combined: FloatArray, context: AskContext) -> FloatArray:
-    """Return the scores h (n,) times exp(w t), t what the leanings of its document are, of one question to several documents."""
-    weight, documents = context.settings.named.document, context.documents
-    if not weight or len(documents) < FEWEST:
+    """Return the scores h (n,) times exp(w t), t how much the question leans to the document, where it is asked of several.
+
+    Where one of them was read in before words were kept it leans to none: those that came later would be before it for that alone.
+    """
+    weight, documents, words = context.settings.named.document, context.documents, context.snapshot.words
+    if not weight or len(documents) < FEWEST or not words.documents.issuperset(documents):
         return combined
-    shares = context.snapshot.shares_of_words(question.terms.stems)
-    found = dict(zip(documents, leanings(shares, documents).tolist(), strict=True))
+    leaning = lean_by_words(words.shares(question.terms.stems), documents)
+    found = dict(zip(documents, leaning.tolist(), strict=True))
     lifted = combined * np.exp(weight * np.array([found[name] for name in graph.document_ids]))[graph.documents]
     return np.asarray(lifted / max(1.0, float(lifted.max(initial=0.0))))
 

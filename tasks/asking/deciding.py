@@ -28,7 +28,7 @@ EVALUATING = (
 )
 """Code that only makes questions, or shows, judges and counts answers: when it changes, nothing need be asked again."""
 
-FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("refusals", "sizing"))
+FITTING = tuple(f"tasks/evaluation/{name}.py" for name in ("looks", "pieces", "refusals", "sizing"))
 """Evaluation code that decides the weights of a fit and what is measured out of fold."""
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "httpx")

@@ -14,8 +14,8 @@ from storage.graph.candidates import CandidateGraph
 from storage.graph.tables import SECOND_VECTOR, TOKENS
 from storage.records.documents import PageKey
 from tasks.algorithms.arrays import FloatArray, IntArray, best_of_pages, pages_of_nodes, strongest
-from tasks.algorithms.late_interaction import agreements
 from tasks.algorithms.page_ranks import best_pages, standardise, with_opinions
+from tasks.algorithms.text.late_interaction import agreement_with, bytes_of_token
 from tasks.asking.calls import call_book
 from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, question_step
@@ -27,6 +27,8 @@ from tasks.models.reranker import name_of_reranker, open_reranker
 LOGGER = logging.getLogger(__name__)
 USUAL = 0.1
 """The weight of a look that neither a setting nor a fit gives one; SecondSettings says what was measured."""
+COMPARED = 400
+"""Passages whose tokens are compared, so many stand on twelve pages of most documents; at most 60 MB."""
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
 
@@ -42,25 +44,30 @@ class BestPages:
     best: IntArray
     nodes: IntArray
 
+    def worthiest(self, count: int) -> IntArray:
+        """Return the best node of each page, then the best of the others, `count` in all."""
+        _numbers, firsts = np.unique(self.pages[self.nodes], return_index=True)
+        return np.concatenate([self.nodes[firsts], np.delete(self.nodes, firsts)])[: max(count, len(firsts))]
+
     def highest(self, nodes: IntArray, values: FloatArray) -> FloatArray:
         """Return the highest of the nodes' values on each of the best pages (p,); each has one of these nodes."""
         return best_of_pages(values=values, pages=self.pages[nodes])[self.best]
 
 
-class Looked(NamedTuple):
+class SecondLooks(NamedTuple):
     """Second looks at the best pages: of each its setting, its weight and its opinion, standardised (p,)."""
 
     pages: list[PageKey]
     opinions: list[tuple[str, float, FloatArray]]
 
 
-_watched: ContextVar[list[Looked] | None] = ContextVar("watched looks", default=None)
+_watched: ContextVar[list[SecondLooks] | None] = ContextVar("watched looks", default=None)
 
 
 @contextmanager
-def watch_looks() -> Iterator[list[Looked]]:
+def watch_looks() -> Iterator[list[SecondLooks]]:
     """Give a list that takes the second looks of each question that is answered inside the block, in any thread that it starts."""
-    seen: list[Looked] = []
+    seen: list[SecondLooks] = []
     token = _watched.set(seen)
     try:
         yield seen
@@ -84,8 +91,8 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
         opinions["weight"] = await second_look.submit(question, graph, scores, context)
     if name_of_reranker(context.settings):
         opinions["rerank_weight"] = await rerank.submit(question, graph, scores, context)
-    had = {name: opinion for name, opinion in opinions.items() if opinion is not None}
-    return await weigh_opinions.submit(question, graph, scores, had, context) if had else scores
+    given = {name: opinion for name, opinion in opinions.items() if opinion is not None}
+    return await weigh_opinions.submit(question, graph, scores, given, context) if given else scores
 
 
 def find_best_pages(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> BestPages:
@@ -111,25 +118,39 @@ def second_look(question: Question, graph: CandidateGraph, scores: NodeScores, c
     return looked_at.highest(looked_at.nodes, np.vecdot(vectors, vector).astype(np.float64))
 
 
-@question_step("compare-tokens", record_opinion)
+# A second try would note what is lost twice.
+@question_step("compare-tokens", record_opinion, retries=0)
 def compare_tokens(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray | None:
     """Return how much of the question the best passage of each of the best pages speaks of (p,).
 
-    None where a server embedded them, or where one of their documents was read in without tokens: pages are compared all or none.
+    None where the embedder has no tokens, as a server, or one of these passages was read in without: all are compared or none.
+    Tokens of another width are damage: the ranking stands as it was, and the answer says so.
     """
-    states, view = context.embedder.states_of_query(question.text), context.snapshot.view
-    looked_at = find_best_pages(graph, scores, context)
-    if states is None or not len(states) or not view.has_tokens:
+    looked_at, view = find_best_pages(graph, scores, context), context.snapshot.view
+    if not len(looked_at.nodes) or not view.has_tokens:
         return None
-    positions = view.adjacency.positions_of([graph.ids[place] for place in looked_at.nodes])
-    tokens = view.columns.take(positions, [TOKENS])[TOKENS]
-    told = tokens.astype(bool)
-    nodes = looked_at.nodes[told]
-    if set(graph.documents[nodes].tolist()) != set(graph.documents[looked_at.nodes].tolist()):
+    compared = looked_at.worthiest(COMPARED)
+    tokens = view.columns.take(view.adjacency.positions_of([graph.ids[place] for place in compared]), [TOKENS])[TOKENS]
+    states = None if any(bits is None for bits in tokens) else context.embedder.states_of_query(question.text)
+    has_tokens = tokens.astype(bool)
+    if states is None or not len(states) or not has_tokens.any():
         return None
-    agreed = agreements(states, tokens[told].tolist())
-    # A page on which no word tells anything is worth the worst.
-    return looked_at.highest(np.append(nodes, looked_at.nodes), np.append(agreed, np.full(len(told), agreed.min())))
+    if any(len(bits) % bytes_of_token(states.shape[1]) for bits in tokens):
+        note_loss("the pages are ranked without comparing tokens: those of the corpus are damaged; run `flowreader doctor`")
+        return None
+    agreed = agreement_with(states, tokens[has_tokens].tolist())
+    # A page without a token is worth the worst.
+    opinion = np.full(len(compared), agreed.min())
+    opinion[has_tokens] = agreed
+    return looked_at.highest(compared, opinion)
+
+
+def note_loss(lost: str) -> None:
+    """Note in the answer what is lost, or in the log where nothing has notes, as in a search."""
+    if book := call_book.get(None):
+        book.notes.append(lost)
+    else:
+        LOGGER.warning(lost)
 
 
 # A second try would note its failure twice.
@@ -141,8 +162,7 @@ def rerank(question: Question, graph: CandidateGraph, scores: NodeScores, contex
     was, and the answer says so; where a model is required, as in an evaluation, that is an error.
     """
     looked_at, book = find_best_pages(graph, scores, context), call_book.get(None)
-    _numbers, firsts = np.unique(looked_at.pages[looked_at.nodes], return_index=True)
-    read = np.concatenate([looked_at.nodes[firsts], np.delete(looked_at.nodes, firsts)])[: max(RERANKED, len(firsts))]
+    read = looked_at.worthiest(RERANKED)
     passages = [str(graph.columns["search_text"][place]) for place in read]
     reranker = open_reranker(context.settings, until=book.duties_end if book else None)
     try:
@@ -150,11 +170,7 @@ def rerank(question: Question, graph: CandidateGraph, scores: NodeScores, contex
     except EmbeddingError as error:
         if book and book.require_model:
             raise
-        lost = f"the pages are ranked without the reranker: {error}"
-        if book:
-            book.notes.append(lost)
-        else:
-            LOGGER.warning(lost)
+        note_loss(f"the pages are ranked without the reranker: {error}")
         return None
     if book:
         book.reranker = name_of_reranker(context.settings)
@@ -176,7 +192,7 @@ def weigh_opinions(
         _numbers, firsts = np.unique(looked_at.pages, return_index=True)
         owners, numbers = graph.documents[firsts[looked_at.best]], graph.pages[firsts[looked_at.best]]
         pages = [(graph.document_ids[owner], number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
-        seen.append(Looked(pages, weighed))
+        seen.append(SecondLooks(pages, weighed))
     combined = with_opinions(
         scores=scores.combined, pages=looked_at.pages, best=looked_at.best, opinions=[(z, weight) for _name, weight, z in weighed]
     )

@@ -109,10 +109,9 @@ def shipped_weights(*, tokens: bool = True) -> Weights:
     return read_weights(SHIPPED if tokens else SHIPPED_WITHOUT_TOKENS)
 
 
-def usable_weights(chosen: Weights, embedder: EmbedderIdentity, reranker: str, *, tokens: bool) -> list[Weights]:
-    """Return the chosen weights, then those shipped, that hold for what ranked a question's pages."""
-    known = (chosen, shipped_weights(tokens=tokens))
-    return [weights for weights in known if weights.holds_for(embedder, reranker, tokens=tokens)]
+def weights_with(chosen: Weights, *, tokens: bool) -> Weights:
+    """Return the chosen weights: of those shipped the ones with tokens compared, or without."""
+    return shipped_weights(tokens=tokens) if chosen == shipped_weights() else chosen
 
 
 def piece_weights(path: str) -> Logistic:

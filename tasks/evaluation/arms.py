@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from storage.errors import RequestError
 from storage.records.documents import identify
@@ -61,6 +61,12 @@ class EvaluationRequest(BaseModel):
     settings: Annotated[AllSettings, settings_over_preset(without_hurry)] = Field(
         default_factory=lambda asked: without_hurry(method_of(asked["preset"]))
     )
+
+    @model_validator(mode="after")
+    def _only_a_fit_chooses_probes(self) -> Self:
+        if self.probe and (self.what != "fit" or self.dataset is not None):
+            raise ValueError(f"only a fit without a dataset takes probes, not {self.what} of {self.dataset or 'a corpus'}")
+        return self
 
     @property
     def of_probes(self) -> bool:

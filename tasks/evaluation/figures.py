@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -66,13 +67,13 @@ def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
 
 def names_its_document(question: BenchmarkQuestion, documents: Collection[str]) -> bool:
     """Say whether a word of the file name of the question's document, and of no other's, stands in the question."""
-    own = {word for name in question.documents for word in name_words(name)}
-    others = {word for name in documents if name not in question.documents for word in name_words(name)}
-    return not (own - others).isdisjoint(name_words(f"{question.text}."))
+    own = {word for name in question.documents for word in name_words(Path(name).stem)}
+    others = {word for name in documents if name not in question.documents for word in name_words(Path(name).stem)}
+    return not (own - others).isdisjoint(name_words(question.text))
 
 
-def name_words(name: str) -> set[str]:
-    return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0])}
+def name_words(text: str) -> set[str]:
+    return {word.casefold() for word in NAME_WORD.findall(text)}
 
 
 def figures_of(
@@ -216,7 +217,7 @@ def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:
     groups = {question.id: groups_of(question) for question in plan.questions}
     names = {one.id: names_its_document(one, plan.benchmark.documents) for one in plan.questions}
     if any(names.values()):
-        groups = {name: (*found, "names its document" if names[name] else "names no document") for name, found in groups.items()}
+        groups = {name: (*found, "names its document" if names[name] else "does not name it") for name, found in groups.items()}
     what = plan.request.what
     if what == "ablations":
         # thirty arms with a column for each source and type, and for surveys, are too much to read

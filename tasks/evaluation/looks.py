@@ -3,7 +3,7 @@
 The log of a page's score grows by w z for each look, so a ranking at other weights needs no question asked again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -11,10 +11,11 @@ import polars as pl
 
 from storage.records.documents import PageKey
 from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, PageOf
+from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.sizes import WEIGHED_PAGES
 from tasks.algorithms.metrics.rankings import recall
 from tasks.algorithms.probability import folds_by_document
-from tasks.asking.second_look import Looked
+from tasks.asking.second_look import SecondLooks
 from tasks.evaluation.refusals import FOLDS, OUT_OF_FOLD, SEEDS
 from tasks.evaluation.scoring import document_of
 
@@ -23,9 +24,10 @@ TRIED = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
 CUTOFFS = (1, 3, 5)
 Weighing = Mapping[str, float]
 """The weight of each look, by the name of its setting."""
+NO_LOOKS: Weighing = {}
 
 
-def look_rows(pages: Sequence[PageKey], looked: Sequence[Looked]) -> dict[str, tuple[float, ...]]:
+def look_rows(pages: Sequence[PageKey], looked: Sequence[SecondLooks]) -> dict[str, tuple[float, ...]]:
     """Return for each look its weight, then z of each of the first ranked pages, 0 where it was not looked at."""
     seen = {name: (weight, dict(zip(one.pages, z.tolist(), strict=True))) for one in looked for name, weight, z in one.opinions}
     return {
@@ -45,24 +47,31 @@ def ranked_at(asked: Asked, weights: Weighing) -> list[tuple[PageOf, float]]:
 
 
 def fit_looks(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> dict[str, float]:
-    """Return the weights at which these questions' recall@1, 3 and 5 is highest together, of equals the smallest; 0 is no look."""
-    tried = list(_tried(asked))
-    worth = [_recalls(questions, asked, weights).mean() for weights in tried]
-    return dict(tried[int(np.argmax(np.round(worth, 9)))])
+    """Return the weights at which recall@1, 3 and 5 of these questions is highest together, of equals the smallest in all.
+
+    A look that is worth nothing gets 0.
+    """
+    tried, every = _recalls_of_tried(questions, asked, asked)
+    return dict(tried[_best(every)])
 
 
-def score_looks(arm: str, questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> pl.DataFrame:
-    """Return recall without second looks, and with weights fitted without the question's document, the mean of the seeds."""
-    tried, documents = list(_tried(asked)), list(map(document_of, questions))
+def score_looks(
+    arm: str, questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], fitted_to: Mapping[str, Asked]
+) -> pl.DataFrame:
+    """Return recall without second looks, and with weights fitted without the question's document, the mean of the seeds.
+
+    `fitted_to` is what came of the questions where the weights are fitted.
+    """
+    documents = list(map(document_of, questions))
+    tried, every = _recalls_of_tried(questions, asked, fitted_to)
     if tried == [{}] or len(set(documents)) == 1:
         return pl.DataFrame(schema=SCORED)
-    every = np.stack([_recalls(questions, asked, weights) for weights in tried])
+    fitted = every if asked is fitted_to else _recalls_of_tried(questions, fitted_to, fitted_to)[1]
     found = np.zeros(every.shape[1:])
     for seed in range(SEEDS):
         folds = folds_by_document(documents, folds=FOLDS, seed=seed)
         for fold in np.unique(folds):
-            best = int(np.argmax(np.round(every[:, folds != fold].mean(axis=(1, 2)), 9)))
-            found[folds == fold] += every[best, folds == fold] / SEEDS
+            found[folds == fold] += every[_best(fitted[:, folds != fold]), folds == fold] / SEEDS
     rows = [
         (arm, question.id, document_of(question), f"recall@{cutoff}{what}", float(values[place, column]))
         for what, values in ((" without second looks", every[0]), (f" with second looks{OUT_OF_FOLD}", found))
@@ -72,16 +81,20 @@ def score_looks(arm: str, questions: Sequence[BenchmarkQuestion], asked: Mapping
     return pl.DataFrame(rows, schema=SCORED, orient="row")
 
 
-def _tried(asked: Mapping[str, Asked]) -> Iterator[Weighing]:
-    names = sorted({name for one in asked.values() for name in one.looks})
-    yield from (dict(zip(names, weights, strict=True)) for weights in product(TRIED, repeat=len(names)))
+def _best(every: FloatArray) -> int:
+    # rounded: the order of the questions must not decide between equals
+    return int(np.argmax(np.round(every.mean(axis=(1, 2)), 9)))
 
 
-def _recalls(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], weights: Weighing) -> np.ndarray:
-    rankings = [[page for page, _score in ranked_at(asked[question.id], weights)] for question in questions]
-    return np.array(
-        [
-            [recall(returned=ranked[:cutoff], gold=question.evidence) for cutoff in CUTOFFS]
-            for question, ranked in zip(questions, rankings, strict=True)
-        ]
-    )
+def _recalls_of_tried(
+    questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], fitted_to: Mapping[str, Asked]
+) -> tuple[list[Weighing], FloatArray]:
+    """Return what is tried, the smallest weights first, and recall at each cutoff (tried, questions, cutoffs)."""
+    names = sorted({name for one in fitted_to.values() for name in one.looks})
+    tried = [dict(zip(names, weights, strict=True)) for weights in sorted(product(TRIED, repeat=len(names)), key=sum)]
+    return list(tried), np.array([[_recalls(question, asked[question.id], weights) for question in questions] for weights in tried])
+
+
+def _recalls(question: BenchmarkQuestion, asked: Asked, weights: Weighing) -> list[float]:
+    ranked = [page for page, _score in ranked_at(asked, weights)]
+    return [recall(returned=ranked[:cutoff], gold=question.evidence) for cutoff in CUTOFFS]

@@ -98,7 +98,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
     benchmark, request = _benchmark(request), _with_reading_settled(request)
     measurable = [one for one in benchmark.questions if _measurable(one, request)]
-    limit = None if request.of_probes else request.limit  # so many probes were made
+    limit = None if request.of_probes else request.limit  # `make_probes` has applied it
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, limit)
     if not measurable:
         wanted = "an answer or is marked as unanswerable" if request.what == "answers" else "evidence pages"
@@ -251,8 +251,6 @@ def _benchmark(request: EvaluationRequest) -> Benchmark:
             remedy += ", or fit to probes of a corpus: --probe" if request.what == "fit" else ""
             raise RequestError(f"`evaluate {request.what}` has no dataset", remedy=remedy)
         return open_benchmark(Path(request.dataset))
-    if request.dataset is not None:
-        raise RequestError(f"probes are made of a corpus, not of {request.dataset!r}", request.dataset, "leave out either")
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
         probes = make_probes(snapshot, limit=request.limit)
     return with_questions_of_others(probes) if request.what == "fit" else probes

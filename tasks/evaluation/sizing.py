@@ -29,7 +29,7 @@ from tasks.algorithms.probability import (
 from tasks.asking.deciding import code_identity
 from tasks.asking.weights import Provenance, ScopeWeights, Weights
 from tasks.evaluation.arms import OF_CORPUS, OF_DOCUMENT
-from tasks.evaluation.looks import fit_looks, ranked_at, score_looks
+from tasks.evaluation.looks import NO_LOOKS, fit_looks, ranked_at, score_looks
 from tasks.evaluation.pieces import fitted_pieces, score_pieces
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.refusals import FOLDS, SEEDS, fitted_refusal
@@ -165,7 +165,7 @@ def at_mean(what: str, mean: str) -> str:
 
 
 def examples_of(
-    questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], looks: Mapping[str, float] | None = None
+    questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked], looks: Mapping[str, float] = NO_LOOKS
 ) -> list[Example]:
     """Return what came of questions with evidence pages as examples; of those that could not be read there is no page.
 
@@ -174,7 +174,7 @@ def examples_of(
     examples = []
     for question in questions:
         one, gold = asked[question.id], set(question.evidence)
-        ranked = [pair for pair in ranked_at(one, looks or {}) if pair[1] > 0]
+        ranked = [pair for pair in ranked_at(one, looks) if pair[1] > 0]
         held = np.array([float(page in gold) for page, _score in ranked])
         examples.append(Example(document_of(question), ranked_features(question.text, ranked), held, len(gold)))
     return examples
@@ -195,7 +195,7 @@ def fit_weights(plan: EvaluationPlan, results: Results) -> Weights:
         code=code_identity(),
         embedder=results.embedder,
         reranker=name_of_reranker(plan.request.settings.ask),
-        tokens="tokens_weight" in looks,
+        tokens=all("tokens_weight" in one.looks for one in results.asked[OF_DOCUMENT].values() if one.scores),
     )
     pieces = fitted_pieces(plan.questions, results.asked[OF_DOCUMENT])
     return Weights(version=1, fitted=provenance, document=document, corpus=corpus, pieces=pieces, looks=looks)
@@ -235,16 +235,20 @@ def score_sizes(
     They are weighed by weights of elsewhere, or out of fold. Of a fit come besides those of what is shown.
     """
     frames, figures, notes = [pl.DataFrame(schema=SCORED)], list[Figure](), list[str]()
+    looks: Mapping[str, float] = {}
     if plan.request.what == "fit":
         words = plan.request.settings.ask.reading.words
         shown, unknown = score_pieces(OF_DOCUMENT, plan.questions, results.asked[OF_DOCUMENT], most_words=words)
-        frames += [shown, *(score_looks(arm, plan.with_evidence, results.asked[arm]) for arm in (OF_DOCUMENT, OF_CORPUS))]
+        fitted_to = results.asked[OF_DOCUMENT]
+        looks = fit_looks(plan.with_evidence, fitted_to)
+        of_looks = [score_looks(arm, plan.with_evidence, results.asked[arm], fitted_to) for arm in (OF_DOCUMENT, OF_CORPUS)]
+        frames += [shown, *of_looks]
         notes += unknown
     top_k = {arm.whole_corpus: results.asked.get(arm.name) for arm in plan.arms if arm.reader == BASELINE}
     for arm in plan.arms if plan.request.preset == "default" else ():
         if arm.reader != BASELINE:
             try:
-                sets = _sets_of(plan.with_evidence, results.asked[arm.name], top_k.get(arm.whole_corpus), weights)
+                sets = _sets_of(plan.with_evidence, results.asked[arm.name], top_k.get(arm.whole_corpus), weights, looks)
             except FitError as error:
                 notes.append(f"no sets by probability for {arm.name}: {error}")
                 continue
@@ -258,9 +262,13 @@ def _sets_of(
     asked: Mapping[str, Asked],
     top_k: Mapping[str, Asked] | None,
     weights: Logistic | None,
+    looks: Mapping[str, float],
 ) -> SetsMeasured:
-    """Return what sets of the most probable pages are worth, by weights of elsewhere, or out of fold; raise FitError."""
-    examples = examples_of(questions, asked)
+    """Return what sets of the most probable pages are worth, by weights of elsewhere, or out of fold; raise FitError.
+
+    Pages are ranked with the weights of second looks that are written, where there are some: one number each, and not nested.
+    """
+    examples = examples_of(questions, asked, looks)
     if not any(len(one.gold) for one in examples):
         raise FitError("no question has a ranked page")
     weighed = [weigh(examples, weights)] if weights else weigh_out_of_fold(examples)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, load_arrays, save_arrays, to_json
-from storage.records.documents import Embedded, ParsedDocument, Tokens, Vectors, identify
+from storage.records.documents import ParsedDocument, Vectors, identify
+from storage.records.embedded import Embedded, Tokens
 from tasks.algorithms.links import EvolvedVectors
 from tasks.content_graph.model_evolution import EvolvedNodes
 from tasks.content_graph.structure import Structured

@@ -14,20 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from storage.locations import pictures_folder
-from storage.records.documents import (
-    DocumentGraph,
-    DocumentState,
-    Embedded,
-    Node,
-    Page,
-    PageParser,
-    ParsedDocument,
-    Tokens,
-    Vectors,
-)
+from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from storage.records.embedded import Embedded, Tokens
 from storage.text import counted
-from tasks.algorithms.leaning import widespread_words
 from tasks.algorithms.links import EvolvedVectors, lite_round
+from tasks.algorithms.text.leaning import widespread_words
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.description import described_places, describing

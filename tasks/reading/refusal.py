@@ -13,7 +13,7 @@ from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, scope_weights
 from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import read_texts
-from tasks.asking.weights import RefusalWeights, usable_weights
+from tasks.asking.weights import RefusalWeights, shipped_weights, weights_with
 from tasks.reading.paths import is_narrowed, present_anchors, titled_anchors
 
 BEST_PAGES = 5
@@ -39,7 +39,9 @@ def doubt(question: Question, graph: CandidateGraph, scores: NodeScores, context
 
 def refusal_weights(context: AskContext, scores: NodeScores) -> RefusalWeights | None:
     """Return the weights of a user's file, or those shipped where it has none; None where these are of other models."""
-    usable = usable_weights(context.weights, context.snapshot.embedder, scores.reranker, tokens=scores.tokens)
+    embedder, tokens = context.snapshot.embedder, scores.tokens
+    known = (weights_with(context.weights, tokens=tokens), shipped_weights(tokens=tokens))
+    usable = [weights for weights in known if weights.holds_for(embedder, scores.reranker, tokens=tokens)]
     found = (scope_weights(weights, context).refusal for weights in usable)
     return next((refusal for refusal in found if refusal is not None), None)
 

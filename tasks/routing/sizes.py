@@ -14,7 +14,7 @@ from tasks.algorithms.questions.kinds import collects
 from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, question_step, scope_weights
 from tasks.asking.records import NodeScores, Question
-from tasks.asking.weights import usable_weights
+from tasks.asking.weights import weights_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ def ranked_features(question: str, ranked: list[tuple[PageKey, float]]) -> Float
 def size(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Sized:
     """Weigh the first pages of the ranking, and read on as long as one more is worth its price."""
     ranked = [(page, score) for page, score in page_ranking(graph, scores) if score > 0]
-    usable = usable_weights(context.weights, context.snapshot.embedder, scores.reranker, tokens=scores.tokens)
-    weights = scope_weights(next(iter(usable), context.weights), context)
+    chosen = weights_with(context.weights, tokens=scores.tokens)
+    weights = scope_weights(chosen, context)
     weighed = probabilities(ranked_features(question.text, ranked), weights.logistic)
     order = most_probable(weighed)
     return Sized(
         pages=tuple(ranked[place][0] for place in order.tolist()),
         probabilities=weighed[order],
         count=pages_worth(completeness(weighed[order]), price=weights.prices[context.settings.pages_per_answer]),
-        calibrated=bool(usable),
+        calibrated=chosen.holds_for(context.snapshot.embedder, scores.reranker, tokens=scores.tokens),
     )

@@ -112,7 +112,7 @@ def view_document(record: DocumentRecord) -> DocumentView:
 
 
 def view_outline(snapshot: Snapshot, record: DocumentRecord) -> OutlineView:
-    sections = list(map(SectionView.model_validate, snapshot.sections(record.id)))
+    sections = list(map(SectionView.model_validate, snapshot.sections_of([record.id])))
     return OutlineView(document=view_document(record), sections=sections)
 
 

@@ -26,8 +26,8 @@ from storage.records.documents import (
     Vectors,
     identify,
 )
-from tasks.algorithms.late_interaction import BITS
-from tasks.algorithms.leaning import widespread_words
+from tasks.algorithms.text.late_interaction import BITS
+from tasks.algorithms.text.leaning import widespread_words
 from tasks.algorithms.text.words import STOP_WORDS
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tests.storage.worlds import record

@@ -285,7 +285,7 @@ def test_pages_and_sections_get_the_models_summaries_and_cost_nothing_a_second_t
     command(mapped, "--json", home=home, check=0)
     with open_for_reading(corpus_location("default")) as snapshot:
         (record,) = snapshot.documents()
-        pages, sections = snapshot.page_summaries([record.id]), snapshot.sections(record.id)
+        pages, sections = snapshot.page_summaries([record.id]), snapshot.sections_of([record.id])
         nodes = snapshot.nodes(record.id)
     assert record.state is DocumentState.READY and not record.notes and record.attempt == ""
     assert all(summary.startswith("It holds ") for summary in [*pages.values(), *(one.summary for one in sections)])
@@ -300,7 +300,7 @@ def test_pages_and_sections_get_the_models_summaries_and_cost_nothing_a_second_t
     assert outcome.graph.sections == tuple(sections) and server.calls == asked and documents(home) == exported
     flowreader("documents", "remove", MANUAL, home=home, check=0)
     with open_for_reading(corpus_location("default")) as snapshot:
-        assert snapshot.sections(record.id) == [] and snapshot.page_summaries([record.id]) == {} and kept() == {}
+        assert snapshot.sections_of([record.id]) == [] and snapshot.page_summaries([record.id]) == {} and kept() == {}
 
 
 def calls_for(sections):

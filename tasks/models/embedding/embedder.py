@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from storage.records.documents import Embedded, EmbedderIdentity, Vectors
+from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.embedded import Embedded
 from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_folder, model_name, this_precision
 from tasks.models.embedding.minilm import DIMENSION, NAME, QuestionMiniLM
 from tasks.models.embedding.vectors import EmbeddingError
@@ -45,7 +46,7 @@ class QuestionEmbedder(Protocol):
         ...
 
     def states_of_query(self, text: str) -> Vectors | None:
-        """Return the states of a question's tokens that tell something (t, width), None from a server; raise EmbeddingError."""
+        """Return the states of a question's tokens worth comparing (t, width), None from a server; raise EmbeddingError."""
         ...
 
 

@@ -5,13 +5,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from storage.records.documents import Embedded, EmbedderIdentity, Tokens, Vectors
+from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.embedded import Embedded, Tokens
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.process import ModelProcess
@@ -121,27 +122,27 @@ class LocalEmbedder:
 
     def with_dimension(self) -> EmbedderIdentity:
         """Complete the identity by what the model gives, and return it; waits until the model is loaded."""
-        self.identity = replace(self.identity, dimension=self._ask("document", ["dimension"])[0].shape[1])
+        self.identity = replace(self.identity, dimension=self._ask("document", ["dimension"])[1].shape[1])
         return self.identity
 
     def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts in their order; raise EmbeddingError where that fails, StoppedError where the user asked for the end."""
-        rows, tokens = self._ask("document", texts) if texts else ((), ())
+        _width, rows, tokens = self._ask("document", texts) if texts else (0, (), ())
         return Embedded(self._unit(rows, len(texts)), tokens)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; raise what `embed_documents` raises."""
-        return self._unit(self._ask("query", [text])[0], 1)
+        return self._unit(self._ask("query", [text])[1], 1)
 
     def states_of_query(self, text: str) -> Vectors:
-        """Return the states of a question's tokens that tell something (t, width); raise what `embed_documents` raises."""
-        _rows, (states,) = self._ask("query", [text])
-        return np.frombuffer(states, np.float32).reshape(-1, self.identity.dimension)
+        """Return the states of a question's tokens that are worth comparing (t, width); raise what `embed_documents` raises."""
+        width, _rows, (states,) = self._ask("query", [text])
+        return np.frombuffer(states, np.float32).reshape(-1, width)
 
     def _unit(self, rows: npt.ArrayLike, count: int) -> Vectors:
         return unit_vectors(rows, count=count, dimension=self.identity.dimension, source=self.identity.name)
 
-    def _ask(self, task: str, texts: Sequence[str]) -> tuple[Vectors, Tokens]:
+    def _ask(self, task: str, texts: Sequence[str]) -> tuple[int, Vectors, Tokens]:
         request, seconds = (task, list(texts)), SECONDS_PER_TEXT * len(texts)
         reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
         if reply is None:
@@ -149,7 +150,7 @@ class LocalEmbedder:
                 f"{self.identity.name} ended or hung twice on the same {len(texts)} texts",
                 remedy="ingest again with more free memory",
             )
-        ends = np.cumsum(np.frombuffer(reply, np.int32, count=len(texts)))
-        vectors, kept = reply[ends.nbytes // 2 : len(reply) - ends[-1]], reply[len(reply) - ends[-1] :]
-        tokens = tuple(kept[first:last] for first, last in pairwise([0, *ends.tolist()]))
-        return np.frombuffer(vectors, np.float32).reshape(len(texts), -1), tokens
+        width, *lengths = np.frombuffer(reply, np.int32, count=1 + len(texts)).tolist()
+        first = len(reply) - sum(lengths)
+        vectors = np.frombuffer(reply[4 * (1 + len(texts)) : first], np.float32).reshape(len(texts), -1)
+        return width, vectors, tuple(reply[one:other] for one, other in pairwise(accumulate(lengths, initial=first)))

@@ -1,13 +1,13 @@
 """The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION PROMPTS`, see local.py.
 
-A request is "document" or "query" and texts. The reply are the lengths in bytes of what is kept of the tokens of each text, in
-int32, the vectors of the texts, in float32, and what is kept: of a document bits, of a question the states in float32.
+A request is "document" or "query" and texts. The reply: how wide the states of tokens are and how many bytes the tokens of each
+text take, in int32; the vectors of the texts, in float32; the tokens, of a document its bits, of a question its states in float32.
 """
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from storage.records.documents import Vectors
 from storage.system import bound_arenas, give_back
-from tasks.algorithms.late_interaction import pack, tells
+from tasks.algorithms.text.late_interaction import is_content, pack
 from tasks.models.embedding.local import model_folder
 from tasks.models.embedding.minilm import NAME, read_checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
@@ -63,8 +63,8 @@ class SentenceModel:
             raise EmbeddingError(what, folder, "set FLOWREADER_EMBED_MODEL to another") from error
         self._model.prompts.update(json.loads(prompts))
         vocabulary = self._model.tokenizer.get_vocab()
-        self._tells = torch.zeros(max(vocabulary.values()) + 1, dtype=torch.bool)
-        self._tells[[number for token, number in vocabulary.items() if tells(token)]] = True
+        self._is_content = torch.zeros(max(vocabulary.values()) + 1, dtype=torch.bool)
+        self._is_content[[number for token, number in vocabulary.items() if is_content(token)]] = True
         self._in_bf16 = precision == "bf16"
         if self._in_bf16:  # now, or autocast does it again for each group
             for module in self._model.modules():
@@ -73,10 +73,10 @@ class SentenceModel:
         # torch keeps the number for each thread that asks
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="embedder", initializer=torch.set_num_threads, initargs=(1,))
 
-    def embed(self, task: str, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """Return what the model makes of each text, (texts, dimension), and of each of its tokens that tells something (t, width).
+    def embed(self, task: str, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        """Return what the model makes of each text, (texts, dimension), and of its tokens; texts may not be empty.
 
-        Texts may not be empty. `task` chooses the prompt.
+        `task` chooses the prompt, and what is kept of tokens.
         """
         texts = [text.encode("utf-8", "replace").decode() for text in texts]
         # With the padding of `encode`: a tokenizer that is set otherwise while a thread uses it raises an error.
@@ -84,20 +84,24 @@ class SentenceModel:
         encoded = self._threads.map(lambda group: self._encode(task, [texts[place] for place in group]), groups)
         order = [place for group in groups for place in group]
         made = dict(zip(order, chain.from_iterable(encoded), strict=True))
-        vectors, states = zip(*(made[place] for place in range(len(texts))), strict=True)
-        return np.stack(vectors), list(states)
+        vectors, tokens = zip(*(made[place] for place in range(len(texts))), strict=True)
+        return np.stack(vectors), list(tokens)
 
-    def _encode(self, task: str, texts: list[str]) -> list[tuple[Vectors, Vectors]]:
+    def _encode(self, task: str, texts: list[str]) -> list[tuple[Vectors, bytes]]:
         import torch
 
         encode = self._model.encode_query if task == "query" else self._model.encode_document
         with torch.autocast("cpu", torch.bfloat16, enabled=self._in_bf16):
             found: Any = encode(texts, batch_size=len(texts), show_progress_bar=False, output_value=None)
-        told = [self._tells[one["input_ids"]] for one in found]
-        return [
-            (one["sentence_embedding"].float().numpy(), one["token_embeddings"][places].float().numpy())
-            for one, places in zip(found, told, strict=True)
-        ]
+        return [(one["sentence_embedding"].float().numpy(), self._tokens_of(task, one)) for one in found]
+
+    def _tokens_of(self, task: str, made: Mapping[str, Any]) -> bytes:
+        """Return what is kept of the tokens of one text, without those of the prompt."""
+        places = self._is_content[made["input_ids"]] & made["attention_mask"].bool()
+        places[: int(made.get("prompt_length") or 0)] = False
+        states = made["token_embeddings"][places].float().numpy()
+        self.width = states.shape[1]
+        return states.tobytes() if task == "query" else pack(states)
 
 
 def load() -> Callable[[tuple[str, Sequence[str]]], bytes]:
@@ -105,10 +109,9 @@ def load() -> Callable[[tuple[str, Sequence[str]]], bytes]:
     model = SentenceModel(*sys.argv[1:])
 
     def reply(request: tuple[str, Sequence[str]]) -> bytes:
-        vectors, states = model.embed(*request)
-        kept = [one.tobytes() for one in states] if request[0] == "query" else list(map(pack, states))
+        vectors, tokens = model.embed(*request)
         give_back()  # the layers' activations are free now, but kept: a third of a gigabyte after a long document
-        return b"".join([np.array(list(map(len, kept)), np.int32).tobytes(), vectors.tobytes(), *kept])
+        return b"".join([np.array([model.width, *map(len, tokens)], np.int32).tobytes(), vectors.tobytes(), *tokens])
 
     return reply
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storage.records.documents import EmbedderIdentity, Vectors
-from tasks.algorithms.late_interaction import tells
+from tasks.algorithms.text.late_interaction import is_content
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class QuestionMiniLM:
         self.identity = identity
         loader = ThreadPoolExecutor(1, thread_name_prefix="question-embedder")
         self._asking = threading.Lock()
-        self._last: tuple[str | None, tuple[States, Sequence[str]]] = None, (np.zeros((0, DIMENSION), np.float32), ())
+        self._last: tuple[str, tuple[States, Sequence[str]]] | None = None
         self._loaded = loader.submit(_load)
         loader.shutdown(wait=False)
 
@@ -146,9 +146,9 @@ class QuestionMiniLM:
         return unit_vectors([states.mean(axis=0)], count=1, dimension=self.identity.dimension, source=NAME)
 
     def states_of_query(self, text: str) -> Vectors:
-        """Return the states of the tokens that tell something (t, width); raise what `embed_query` raises."""
+        """Return the states of the tokens that are worth comparing (t, width); raise what `embed_query` raises."""
         states, tokens = self._states(text)
-        return states[list(map(tells, tokens))]
+        return states[list(map(is_content, tokens))]
 
     def _states(self, text: str) -> tuple[States, Sequence[str]]:
         """Return the states of all tokens of a text (t, width), and the tokens; those of the last text are kept."""
@@ -156,7 +156,7 @@ class QuestionMiniLM:
         # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is of the process, and
         # another number of threads gives other bits: one text at a time.
         with self._asking, threads.limit(limits=1, user_api="blas"):
-            if self._last[0] != text:
+            if self._last is None or self._last[0] != text:
                 read = tokenizer.encode(text.encode("utf-8", "replace").decode())
                 self._last = text, (layers.last_states(read.ids), read.tokens)
             return self._last[1]

@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from storage.records.documents import Embedded, EmbedderIdentity, Vectors
+from storage.records.documents import EmbedderIdentity, Vectors
+from storage.records.embedded import Embedded
 from storage.text import one_line
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
 from tasks.models.chat.request import Request, text_tokens
@@ -195,7 +196,7 @@ class ServedEmbedder:
         return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
 
     def states_of_query(self, text: str) -> None:
-        """A server tells no tokens."""
+        """A server returns no tokens."""
 
     def _unit(self, rows: Sequence[Vectors]) -> Vectors:
         return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)

@@ -77,7 +77,7 @@ def test_everything_of_a_document_is_given(snapshot):
     second, nowhere = (REPORT.document_id, 2), (LETTER.document_id, 9)
     assert snapshot.view.page_lines({second, nowhere}) == {second: REPORT.pages[1].lines} and snapshot.view.page_lines(()) == {}
     assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
-    assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
+    assert snapshot.sections_of([REPORT.document_id]) == list(REPORT.sections)
     expected = [*REPORT.edges, link(REPORT, LETTER)[0]]
     assert snapshot.edges(REPORT.document_id) == sorted(expected, key=lambda edge: (edge.source, edge.target))
     initial, last = snapshot.vectors(REPORT.document_id)
@@ -142,9 +142,9 @@ def test_records_of_the_snapshot_are_those_that_were_given(snapshot):
 
 
 def test_many_threads_read_one_snapshot_at_once(snapshot):
-    whole = snapshot.sections(REPORT.document_id)
+    whole = snapshot.sections_of([REPORT.document_id])
     with ThreadPoolExecutor(16) as pool:
-        seen = list(pool.map(lambda _: snapshot.sections(REPORT.document_id), range(400)))
+        seen = list(pool.map(lambda _: snapshot.sections_of([REPORT.document_id]), range(400)))
     assert all(sections == whole for sections in seen)
 
 
@@ -153,7 +153,7 @@ def test_outlines_and_marks_of_pages_are_the_same_read_or_kept(snapshot, kept, m
     monkeypatch.setattr("storage.corpus.snapshot.KEPT_OUTLINES", kept)
     one, both = [REPORT.document_id], [LETTER.document_id, REPORT.document_id]
     for asked in (one, both, [*one, *one], [], both):
-        assert snapshot.sections_of(asked) == [section for name in sorted({*asked}) for section in snapshot.sections(name)]
+        assert snapshot.sections_of(asked) == [section for name in sorted({*asked}) for section in snapshot.sections_of([name])]
         assert [mark[0] for mark in snapshot.page_marks(asked)] == [name for name in sorted({*asked}) for _ in REPORT.pages]
     if kept == 512:
         monkeypatch.setattr(snapshot, "_rows", lambda *_asked: pytest.fail("what is kept is read again"))

@@ -8,6 +8,7 @@ import pytest
 from storage.codec import decode_graph, encode_graph
 from storage.corpus.reconciling import NO_CHANGE
 from storage.corpus.snapshot import open_for_reading
+from storage.graph.checks import GraphError
 from storage.graph.tables import TOKENS, TableName
 from tests.storage.worlds import corpus_in, graph, publish, writing
 
@@ -32,7 +33,7 @@ def tokens_of(document, place):
 
 def shares(place, *words):
     with open_for_reading(place) as snapshot:
-        return snapshot.shares_of_words(words)
+        return snapshot.words.shares(words)
 
 
 def test_a_graph_comes_back_from_its_artifacts_with_tokens_and_words_and_without_where_it_has_none():
@@ -43,14 +44,14 @@ def test_a_graph_comes_back_from_its_artifacts_with_tokens_and_words_and_without
 
 
 def test_what_was_published_is_read_and_goes_with_the_document(place):
-    assert tokens_of(REPORT, place) == BITS and tokens_of(LETTER, place) == (b"",) * 6
+    assert tokens_of(REPORT, place) == BITS and tokens_of(LETTER, place) == (None,) * 6
     assert shares(place, "nike", "revenue", "wind") == {
         "nike": {REPORT.document_id: 0.75},
         "revenue": {REPORT.document_id: 0.5, LETTER.document_id: 0.25},
     }
     with writing(place) as corpus:
         publish(corpus, replace(REPORT, tokens=None, words=(("report", 1.0),)))
-    assert tokens_of(REPORT, place) == (b"",) * 6
+    assert tokens_of(REPORT, place) == (None,) * 6
     assert shares(place, "nike", "report") == {"report": {REPORT.document_id: 1.0}}
     with writing(place) as corpus:
         corpus.publish(removed=[REPORT.document_id])
@@ -68,4 +69,11 @@ def test_a_corpus_from_before_has_neither_and_takes_them_with_what_comes(place):
     with writing(place) as corpus:
         publish(corpus, LETTER)
     assert shares(place, "nike", "revenue") == {"revenue": {LETTER.document_id: 0.25}}
-    assert tokens_of(REPORT, place) == (b"",) * 6
+    with open_for_reading(place) as snapshot:
+        assert snapshot.words.documents == {LETTER.document_id}
+    assert tokens_of(REPORT, place) == (None,) * 6
+
+
+def test_a_document_whose_tokens_are_not_of_its_nodes_is_not_stored(tmp_path):
+    with writing(corpus_in(tmp_path)) as corpus, pytest.raises(GraphError, match="tokens of 5 nodes instead of 6; embed"):
+        publish(corpus, replace(REPORT, tokens=BITS[1:]))

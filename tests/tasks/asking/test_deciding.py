@@ -29,8 +29,8 @@ from tasks.asking.weights import (
     piece_weights,
     read_weights,
     shipped_weights,
-    usable_weights,
     weights_of,
+    weights_with,
     write_weights,
 )
 from tests.hung_corpus import HungCorpus
@@ -173,8 +173,7 @@ def test_the_shipped_weights_are_taken_where_no_file_is_named_and_say_what_they_
         assert weights.holds_for(replace(MINI, precision="fp32"), "", tokens=tokens)
         for embedder, reranker, compared in ((OTHER, "", tokens), (MINI, "a-model", tokens), (MINI, "", not tokens)):
             assert not weights.holds_for(embedder, reranker, tokens=compared)
-        assert usable_weights(shipped_weights(), MINI, "", tokens=tokens)[-1] == weights
-    assert usable_weights(shipped_weights(), OTHER, "", tokens=True) == []
+        assert weights_with(shipped_weights(), tokens=tokens) == weights
 
 
 def test_weights_are_made_for_as_many_pages_as_can_be_asked_for():

@@ -285,3 +285,13 @@ def test_one_document_alone_is_leaned_to_by_nothing(tmp_path):
         question, graph, scores = candidates_of(NIKE, context)
         without = score(question, graph, at_place(context, named={"document": 0.0}))
         assert np.array_equal(scores.combined, without.combined)
+
+
+def test_where_one_document_is_older_than_its_words_the_question_leans_to_none(tmp_path):
+    with at_context(of_several(tmp_path, "nike", *OTHERS)) as context:
+        question, graph, scores = candidates_of(NIKE, context)
+        known = frozenset(document_id(name) for name in ("nike", "other"))
+        context.snapshot.words.__dict__["documents"] = known
+        without = score(question, graph, at_place(context, named={"document": 0.0}))
+        assert np.array_equal(score(question, graph, context).combined, without.combined)
+        assert not np.array_equal(scores.combined, without.combined)

@@ -136,9 +136,25 @@ def test_pages_are_compared_all_or_none_and_one_without_a_telling_word_is_worth_
     with at_context(published(tmp_path / "old", replace(PLAIN, tokens=BITS), older)) as context:
         question, graph, scores = candidates_of(QUESTION, replace(context, embedder=Telling()))
         assert asyncio.run(look_again(question, graph, scores, replace(context, embedder=Telling()))) is scores
+        plain = answer_at(replace(context, embedder=Telling()), QUESTION)
     with at_context(published(tmp_path / "bare", replace(PLAIN, tokens=(b"", *BITS[1:])))) as context:
         gained, _before = looked_again(replace(context, embedder=Telling()), second={"tokens_weight": 0.2})
     assert gained - gained.mean() == pytest.approx(0.2 * standardise(np.array([1.0, 1.0, 2.0])), abs=1e-6)
+    assert not any("tokens" in note for note in plain.notes)
+
+
+def test_tokens_of_another_width_and_pages_of_no_score_leave_the_ranking_as_it_was(tmp_path):
+    wide = np.ones((1, 16), np.float32)
+    embedder = Telling()
+    embedder.__dict__["states_of_query"] = lambda _text: wide
+    with at_context(published(tmp_path, replace(PLAIN, tokens=BITS))) as context:
+        place = replace(context, embedder=embedder)
+        question, graph, scores = candidates_of(QUESTION, place)
+        assert asyncio.run(look_again(question, graph, scores, place)) is scores
+        (note,) = [note for note in answer_at(place, QUESTION).notes if "tokens" in note]
+        assert note.endswith("those of the corpus are damaged; run `flowreader doctor`")
+        nothing = replace(scores, combined=np.zeros(len(scores.combined)))
+        assert asyncio.run(look_again(question, graph, nothing, context)) is nothing
 
 
 def test_a_server_that_is_named_reranks_and_without_its_scores_the_ranking_stands_and_says_so(tmp_path, monkeypatch, caplog):

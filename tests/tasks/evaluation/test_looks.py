@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.records.evaluations import Asked, BenchmarkQuestion
-from tasks.asking.second_look import Looked
+from tasks.asking.second_look import SecondLooks
 from tasks.evaluation.looks import TRIED, fit_looks, look_rows, ranked_at, score_looks
 
 PAGES = (("a.pdf", 1), ("a.pdf", 2), ("a.pdf", 3))
@@ -17,7 +17,8 @@ def asked(name, looks, scores=(0.8, 0.7, 0.1)):
 
 
 def test_of_each_look_its_weight_and_what_it_made_of_the_ranked_pages_is_kept():
-    looked = [Looked([("d", 3), ("d", 1)], [("tokens_weight", 0.2, np.array([1.0, -1.0])), ("weight", 0.1, np.array([0.5, 0]))])]
+    opinions = [("tokens_weight", 0.2, np.array([1.0, -1.0])), ("weight", 0.1, np.array([0.5, 0]))]
+    looked = [SecondLooks([("d", 3), ("d", 1)], opinions)]
     assert look_rows([("d", 1), ("d", 2), ("d", 3)], looked) == {"tokens_weight": (0.2, -1, 0, 1), "weight": (0.1, 0, 0, 0.5)}
     assert look_rows([("d", 1)], []) == {}
 
@@ -51,9 +52,9 @@ def test_out_of_fold_each_document_is_ranked_by_weights_of_others():
     questions, found = benchmark(["a", "b", "c", "d"])
     # the tokens mislead in the last document, and its own fit would have seen that
     found["q3"] = replace(found["q3"], looks={"tokens_weight": (0.1, 1.0, -1.0, 0.0), "weight": (0.1, 0.0, 0.0, 0.0)})
-    scored = score_looks("flow", questions, found)
+    scored = score_looks("flow", questions, found, found)
     means = {(row["document"], row["metric"]): row["value"] for row in scored.iter_rows(named=True)}
     assert [means[name, "recall@1 with second looks, out of fold"] for name in "abcd"] == [1, 1, 1, 0]
     assert [means[name, "recall@1 without second looks"] for name in "abcd"] == [0, 0, 0, 1]
     assert means["d", "recall@3 with second looks, out of fold"] == 1
-    assert score_looks("flow", questions[:1], found).is_empty(), "of one document nothing is fitted"
+    assert score_looks("flow", questions[:1], found, found).is_empty(), "of one document nothing is fitted"

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from storage.artifacts import ArtifactStore
-from storage.records.documents import DocumentState, Embedded, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
+from storage.records.documents import DocumentState, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
+from storage.records.embedded import Embedded
 from tasks.asking.candidates import find_candidates
 from tasks.asking.question import ask_for_keywords
 from tasks.finding.plan import DocumentWork

@@ -50,7 +50,7 @@ def sized(context, text=TIDE):
 def test_pages_come_in_falling_probability_as_the_weights_make_it_of_the_ranking(mixed):
     place = of_document(mixed, "islands")
     found, ranked = sized(place)
-    expected = probabilities(ranked_features(TIDE, ranked), shipped_weights().document.logistic)
+    expected = probabilities(ranked_features(TIDE, ranked), shipped_weights(tokens=False).document.logistic)
     assert dict(zip(found.pages, found.probabilities, strict=True)) == dict(zip([key for key, _ in ranked], expected, strict=True))
     assert (np.diff(found.probabilities) <= 0).all() and found.read == found.pages[: found.count]
     assert 1 <= found.count < len(found.pages) == 12
@@ -89,7 +89,7 @@ def test_a_probability_is_one_where_the_weights_are_of_the_corpus_own_embedder_a
     place = of_document(mixed, "islands")
     strange, _ = sized(place)
     assert not strange.calibrated and strange.calibrated_pages == {} and strange.completeness is None
-    own = shipped_weights().fitted.model_copy(update={"embedder": model_of(EMBEDDER)})
+    own = shipped_weights().fitted.model_copy(update={"embedder": model_of(EMBEDDER), "tokens": False})
     found, _ = sized(replace(place, weights=place.weights.model_copy(update={"fitted": own})))
     assert found.calibrated and found.read == strange.read
     assert found.calibrated_pages == dict(zip(found.pages, found.probabilities.tolist(), strict=True))

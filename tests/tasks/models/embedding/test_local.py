@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import EmbedderIdentity
-from tasks.algorithms.late_interaction import pack
+from tasks.algorithms.text.late_interaction import bytes_of_token
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
 from tasks.models.embedding.local import (
@@ -87,14 +87,16 @@ def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
     assert np.array_equal(question, like_a_question) and not np.allclose(question, document)
 
 
-def test_what_tells_something_has_its_state_and_passages_keep_its_bits(tiny):
+def test_what_is_worth_comparing_has_bits_of_passages_and_states_of_questions(tiny):
     model, embedder = SentenceModel(str(tiny), "fp32"), started("fp32", str(tiny))
     embedder.with_dimension()
     texts = ["wind", "of , wind", "a tide of wind " * 3, ""]
-    _vectors, states = model.embed("document", texts)
-    assert [len(one) for one in states] == [4, 6, 30, 0] and states[0].shape[1] == WIDTH, "its tokens are signs; a is a stop word"
-    assert embedder.embed_documents(texts).tokens == tuple(map(pack, states))
-    assert np.array_equal(embedder.states_of_query("wind"), model.embed("query", ["wind"])[1][0])
+    _vectors, tokens = model.embed("document", texts)
+    assert [len(bits) // bytes_of_token(WIDTH) for bits in tokens] == [4, 6, 30, 0], "its tokens are signs; a is a stop word"
+    assert embedder.embed_documents(texts).tokens == tuple(tokens)
+    # what is asked begins with "wanted is ", and a prompt is no part of a question
+    (states,) = (np.frombuffer(one, np.float32).reshape(-1, WIDTH) for one in model.embed("query", ["wind"])[1])
+    assert len(states) == 4 and np.array_equal(embedder.states_of_query("wind"), states)
     embedder._process.close()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from storage.artifacts import hash_bytes
-from tasks.algorithms.late_interaction import pack, unpack
+from tasks.algorithms.text.late_interaction import pack, unpack
 from tasks.models.embedding import minilm
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.models.embedding.minilm import QuestionMiniLM, read_checked_weights

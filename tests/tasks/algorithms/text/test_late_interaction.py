@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.late_interaction import BITS, agreements, pack, tells, unpack
+from tasks.algorithms.text.late_interaction import BITS, agreement_with, is_content, pack, unpack
 
 
 @pytest.mark.parametrize(
-    ("told", "untold"),
+    ("content", "other"),
     [
         (
             ["tide", "##ing", "2015", "##5", "\u2581tide", "\u0120tide", "\u6f6e"],
@@ -18,15 +18,15 @@ from tasks.algorithms.late_interaction import BITS, agreements, pack, tells, unp
         (["pad", "s"], ["[PAD]", "[CLS]", "<s>", "</s>", "\u2581", ""]),
     ],
 )
-def test_words_and_numbers_tell_something_and_stop_words_signs_and_marks_do_not(told, untold):
-    assert [token for token in [*told, *untold] if tells(token)] == told
+def test_words_and_numbers_are_compared_and_stop_words_signs_and_marks_are_not(content, other):
+    assert [token for token in [*content, *other] if is_content(token)] == content
 
 
 def test_a_text_speaks_of_a_question_by_the_mean_of_the_best_signs_for_each_of_its_tokens():
     states = np.array([[2.0, 0, 0, 0], [0, 3.0, 4.0, 0]], np.float32)
     near, far = (np.array(rows, np.float32) for rows in ([[1, 1, 1, 1], [-1, 1, 1, 1]], [[-1, -1, -1, -1]]))
-    # by hand: the first token agrees by 1 with the first of the near text; the second by 0.6 + 0.8 with either
-    assert agreements(states, [pack(near), pack(far)]) == pytest.approx([(1 + 1.4) / 2, -(1 + 1.4) / 2])
+    # by hand, to the grid: the first token agrees by 1 with the first of the near text; the second by 0.6 + 0.8 with either
+    assert agreement_with(states, [pack(near), pack(far)]) == pytest.approx([(1 + 1.4) / 2, -(1 + 1.4) / 2], abs=1e-3)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([3, 8, 24, BITS, BITS + 5, 768]))
@@ -38,7 +38,7 @@ def test_bits_keep_the_signs_and_tell_the_nearest_text(seed, width):
     if width <= BITS:
         assert np.array_equal(unpack(kept, width), np.where(states > 0, 1, -1))
     texts = [kept, pack(random.normal(size=(5, width)).astype(np.float32)), pack(-states[:1])]
-    for one, text in zip(agreements(states[:1], texts), texts, strict=True):
-        assert one == pytest.approx(agreements(states[:1], [text])[0], abs=1e-4), "alone or among others"
+    for one, text in zip(agreement_with(states[:1], texts), texts, strict=True):
+        assert one == pytest.approx(agreement_with(states[:1], [text])[0], abs=1e-4), "alone or among others"
     if width >= BITS:
-        assert agreements(states[:1], texts).argmax() == 0
+        assert agreement_with(states[:1], texts).argmax() == 0
