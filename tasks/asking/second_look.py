@@ -28,7 +28,7 @@ LOGGER = logging.getLogger(__name__)
 USUAL = 0.1
 """The weight of a look that neither a setting nor a fit gives one; SecondSettings says what was measured."""
 COMPARED = 400
-"""Passages whose tokens are compared, so many stand on twelve pages of most documents; at most 60 MB."""
+"""Passages whose tokens are compared: as many as stand on twelve pages of most documents; at most 60 MB."""
 RERANKED = 30
 """Passages that a reranker reads: each costs it as long as one takes to embed."""
 
