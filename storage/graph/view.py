@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -139,9 +140,13 @@ class GraphView:
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    @property
+    @cached_property
     def has_tokens(self) -> bool:
-        return TOKENS in self.graph.tables[TableName.NODES].schema.names
+        """Whether a node has tokens: none of an older corpus, nor of one that a server embedded."""
+        nodes = self.graph.tables[TableName.NODES]
+        return TOKENS in nodes.schema.names and bool(
+            nodes.search().where(f"{TOKENS} IS NOT NULL").select(["id"]).limit(1).to_list()
+        )
 
     def remember(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made for the key, made now where it is not remembered; two threads may both make it."""

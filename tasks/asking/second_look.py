@@ -85,7 +85,7 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
     The log of a page's score grows by what each model makes of the page, standardised over these pages, times its weight.
     """
     settings, opinions = context.settings.second, dict[str, FloatArray | None]()
-    if settings.tokens_weight != 0:
+    if settings.tokens_weight != 0 and context.snapshot.view.has_tokens:
         opinions["tokens_weight"] = await compare_tokens.submit(question, graph, scores, context)
     if context.second and settings.weight != 0:
         opinions["weight"] = await second_look.submit(question, graph, scores, context)
@@ -127,7 +127,7 @@ def compare_tokens(question: Question, graph: CandidateGraph, scores: NodeScores
     Tokens of another width are damage: the ranking stands as it was, and the answer says so.
     """
     looked_at, view = find_best_pages(graph, scores, context), context.snapshot.view
-    if not len(looked_at.nodes) or not view.has_tokens:
+    if not len(looked_at.nodes):
         return None
     compared = looked_at.worthiest(COMPARED)
     tokens = view.columns.take(view.adjacency.positions_of([graph.ids[place] for place in compared]), [TOKENS])[TOKENS]

@@ -13,7 +13,10 @@ from tests.program import flowreader
 
 ROUNDS = ("evolve-round 1", "evolve-round 2", "evolve-round 3")
 DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", *ROUNDS, "evolve")
-QUESTION = ("keywords", "candidates", "score", "size", "route", "fetch", "read", "synthesize", "record")
+QUESTION = (
+    *("keywords", "candidates", "score", "compare-tokens", "weigh-opinions"),
+    *("size", "route", "fetch", "read", "synthesize", "record"),
+)
 
 
 def chain(steps, name):

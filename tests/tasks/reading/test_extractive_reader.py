@@ -32,7 +32,7 @@ FAILURE = "Why did the gearbox fail, and what did its replacement cost?"
 
 def refusing(context):
     """The context with weights that hold for its embedder, and refuse what names something that stands nowhere."""
-    weights = shipped_weights()
+    weights = shipped_weights(tokens=False)
     fitted = weights.fitted.model_copy(update={"embedder": model_of(context.embedder.identity)})
     refusal = RefusalWeights(bias=-3.0, weights=(6.0, 0.0, 0.0, 0.0), threshold=0.5)
     document = weights.document.model_copy(update={"refusal": refusal})
