@@ -50,10 +50,9 @@ def bytes_of_token(width: int) -> int:
     return -(-min(width, BITS) // 8)
 
 
-def unpack(packed: bytes, width: int) -> States:
-    """Return what `pack` kept of states of this width, (t, width or BITS): -1 or 1."""
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8).reshape(-1, bytes_of_token(width)), axis=1, count=min(width, BITS))
-    return np.where(bits, np.float32(1), np.float32(-1))
+def unpack(packed: bytes, width: int) -> npt.NDArray[np.uint8]:
+    """Return what `pack` kept of states of this width, (t, width or BITS): 1 where a state is above 0."""
+    return np.unpackbits(np.frombuffer(packed, np.uint8).reshape(-1, bytes_of_token(width)), axis=1, count=min(width, BITS))
 
 
 def agreement_with(states: States, texts: Sequence[bytes]) -> FloatArray:
@@ -62,8 +61,9 @@ def agreement_with(states: States, texts: Sequence[bytes]) -> FloatArray:
     `states` are those of the question's tokens (m, width). There is one, there is a text, and each has a token.
     """
     size, projected = bytes_of_token(states.shape[1]), project(states)
-    # On the grid the products with -1 and 1 are exact: the same beside whichever others, by however many threads.
+    # On the grid sums are exact: the same beside whichever others, by however many threads.
     asked = snap_coarse(projected / np.linalg.norm(projected, axis=1, keepdims=True))
     firsts = np.cumsum([0, *(len(text) // size for text in texts[:-1])])
-    best = np.maximum.reduceat(asked @ unpack(b"".join(texts), states.shape[1]).T, firsts, axis=1)
-    return np.asarray(best.mean(axis=0, dtype=np.float64))
+    best = np.maximum.reduceat(asked @ unpack(b"".join(texts), states.shape[1]).astype(np.float32).T, firsts, axis=1)
+    # with signs, -1 or 1, the product is twice that with bits less the sum
+    return np.asarray((2 * best - asked.sum(axis=1, keepdims=True)).mean(axis=0, dtype=np.float64))

@@ -36,7 +36,7 @@ def test_bits_keep_the_signs_and_tell_the_nearest_text(seed, width):
     kept = pack(states)
     assert len(kept) == 7 * -(-min(width, BITS) // 8)
     if width <= BITS:
-        assert np.array_equal(unpack(kept, width), np.where(states > 0, 1, -1))
+        assert np.array_equal(unpack(kept, width), states > 0)
     texts = [kept, pack(random.normal(size=(5, width)).astype(np.float32)), pack(-states[:1])]
     for one, text in zip(agreement_with(states[:1], texts), texts, strict=True):
         assert one == pytest.approx(agreement_with(states[:1], [text])[0], abs=1e-4), "alone or among others"
