@@ -136,7 +136,7 @@ def compare_tokens(question: Question, graph: CandidateGraph, scores: NodeScores
     if states is None or not len(states) or not has_tokens.any():
         return None
     if any(len(bits) % bytes_of_token(states.shape[1]) for bits in tokens):
-        note_loss("the pages are ranked without comparing tokens: those of the corpus are damaged; run `flowreader doctor`")
+        note_loss("the pages are ranked without tokens: those of the corpus are damaged; read its files into a new corpus")
         return None
     agreed = agreement_with(states, tokens[has_tokens].tolist())
     # A page without a token is worth the worst.

@@ -152,7 +152,7 @@ def test_tokens_of_another_width_and_pages_of_no_score_leave_the_ranking_as_it_w
         question, graph, scores = candidates_of(QUESTION, place)
         assert asyncio.run(look_again(question, graph, scores, place)) is scores
         (note,) = [note for note in answer_at(place, QUESTION).notes if "tokens" in note]
-        assert note.endswith("those of the corpus are damaged; run `flowreader doctor`")
+        assert note.endswith("those of the corpus are damaged; read its files into a new corpus")
         nothing = replace(scores, combined=np.zeros(len(scores.combined)))
         assert asyncio.run(look_again(question, graph, nothing, context)) is nothing
 
