@@ -1,6 +1,8 @@
 """A question on its way to an answer, and what it takes to read: with a model or without, it is done by this protocol."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -18,6 +20,32 @@ from tasks.models.chat.call import nothing_wrong
 from tasks.prompts.prompt import Piece
 
 T = TypeVar("T", bound=BaseModel)
+Seen = TypeVar("Seen")
+
+
+class Recorder(Generic[Seen]):
+    """Takes what a step works with and no answer holds, for evaluations to fit to."""
+
+    def __init__(self, name: str) -> None:
+        self._watched: ContextVar[list[Seen] | None] = ContextVar(name, default=None)
+
+    @property
+    def is_watched(self) -> bool:
+        return self._watched.get() is not None
+
+    def record(self, item: Seen) -> None:
+        if (seen := self._watched.get()) is not None:
+            seen.append(item)
+
+    @contextmanager
+    def watch(self) -> Iterator[list[Seen]]:
+        """Give a list that takes the items of each question that is answered inside the block, in any thread that it starts."""
+        seen: list[Seen] = []
+        token = self._watched.set(seen)
+        try:
+            yield seen
+        finally:
+            self._watched.reset(token)
 
 
 @dataclass(frozen=True, slots=True)

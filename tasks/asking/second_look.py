@@ -1,9 +1,7 @@
 """A second look at the pages that score best, by models that tell more of a passage than its first vector does."""
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,7 +17,7 @@ from tasks.algorithms.text.late_interaction import agreement_with, bytes_of_toke
 from tasks.asking.calls import call_book
 from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import NodeScores, Question
+from tasks.asking.records import NodeScores, Question, Recorder
 from tasks.models.embedding.embedder import wrongs_of_second
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.reranker import name_of_reranker, open_reranker
@@ -61,18 +59,7 @@ class SecondLooks(NamedTuple):
     opinions: list[tuple[str, float, FloatArray]]
 
 
-_watched: ContextVar[list[SecondLooks] | None] = ContextVar("watched looks", default=None)
-
-
-@contextmanager
-def watch_looks() -> Iterator[list[SecondLooks]]:
-    """Give a list that takes the second looks of each question that is answered inside the block, in any thread that it starts."""
-    seen: list[SecondLooks] = []
-    token = _watched.set(seen)
-    try:
-        yield seen
-    finally:
-        _watched.reset(token)
+recorder: Recorder[SecondLooks] = Recorder("second looks")
 
 
 async def score_and_look_again(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
@@ -84,15 +71,27 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
 
     The log of a page's score grows by what each model makes of the page, standardised over these pages, times its weight.
     """
-    settings, opinions = context.settings.second, dict[str, FloatArray | None]()
-    if settings.tokens_weight != 0 and context.snapshot.view.has_tokens:
-        opinions["tokens_weight"] = await compare_tokens.submit(question, graph, scores, context)
-    if context.second and settings.weight != 0:
-        opinions["weight"] = await second_look.submit(question, graph, scores, context)
-    if name_of_reranker(context.settings):
-        opinions["rerank_weight"] = await rerank.submit(question, graph, scores, context)
+    looks = {
+        "tokens_weight": context.snapshot.view.has_tokens and compare_tokens,
+        "weight": context.second and second_look,
+        "rerank_weight": name_of_reranker(context.settings) and rerank,
+    }
+    wanted = {name: look for name, look in looks.items() if look and is_wanted(name, context)}
+    if not wanted:
+        return scores
+    best = find_best_pages(graph, scores, context)
+    # Where every score is 0, no page is the best.
+    if not len(best.nodes):
+        return scores
+    opinions = {name: await look.submit(question, graph, best, context) for name, look in wanted.items()}
     given = {name: opinion for name, opinion in opinions.items() if opinion is not None}
-    return await weigh_opinions.submit(question, graph, scores, given, context) if given else scores
+    return await weigh_opinions.submit(question, graph, scores, best, given, context) if given else scores
+
+
+def is_wanted(look: str, context: AskContext) -> bool:
+    """Say whether a look weighs something; one whose weight was fitted is seen by every evaluation, which may weigh it anew."""
+    is_own = getattr(context.settings.second, look) is not None
+    return weight_of(look, context) != 0 or (recorder.is_watched and not is_own)
 
 
 def find_best_pages(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> BestPages:
@@ -107,10 +106,10 @@ def record_opinion(opinion: FloatArray | None) -> dict[str, str]:
 
 
 @question_step("second-look", record_opinion)
-def second_look(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray:
+def second_look(question: Question, graph: CandidateGraph, looked_at: BestPages, context: AskContext) -> FloatArray:
     """Return the best cosine that the second embedder finds on each of the best pages (p,)."""
     assert context.second is not None
-    looked_at, view = find_best_pages(graph, scores, context), context.snapshot.view
+    view = context.snapshot.view
     with wrongs_of_second(context.second.identity.named):
         vector = context.second.embed_query(question.text)[0]
     positions = view.adjacency.positions_of([graph.ids[place] for place in looked_at.nodes])
@@ -120,15 +119,13 @@ def second_look(question: Question, graph: CandidateGraph, scores: NodeScores, c
 
 # A second try would note what is lost twice.
 @question_step("compare-tokens", record_opinion, retries=0)
-def compare_tokens(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray | None:
+def compare_tokens(question: Question, graph: CandidateGraph, looked_at: BestPages, context: AskContext) -> FloatArray | None:
     """Return how much of the question the best passage of each of the best pages speaks of (p,).
 
     None where the embedder has no tokens, as a server, or one of these passages was read in without: all are compared or none.
     Tokens of another width are damage: the ranking stands as it was, and the answer says so.
     """
-    looked_at, view = find_best_pages(graph, scores, context), context.snapshot.view
-    if not len(looked_at.nodes):
-        return None
+    view = context.snapshot.view
     compared = looked_at.worthiest(COMPARED)
     tokens = view.columns.take(view.adjacency.positions_of([graph.ids[place] for place in compared]), [TOKENS])[TOKENS]
     states = None if any(bits is None for bits in tokens) else context.embedder.states_of_query(question.text)
@@ -155,13 +152,13 @@ def note_loss(lost: str) -> None:
 
 # A second try would note its failure twice.
 @question_step("rerank", record_opinion, retries=0)
-def rerank(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> FloatArray | None:
+def rerank(question: Question, graph: CandidateGraph, looked_at: BestPages, context: AskContext) -> FloatArray | None:
     """Return for each of the best pages (p,) the highest score of its passages that were read, None where the reranker gives none.
 
     Read are the best passage of each page, then the best of the others, RERANKED in all. Without scores the ranking stands as it
     was, and the answer says so; where a model is required, as in an evaluation, that is an error.
     """
-    looked_at, book = find_best_pages(graph, scores, context), call_book.get(None)
+    book = call_book.get(None)
     read = looked_at.worthiest(RERANKED)
     passages = [str(graph.columns["search_text"][place]) for place in read]
     reranker = open_reranker(context.settings, until=book.duties_end if book else None)
@@ -182,17 +179,17 @@ def weigh_opinions(
     question: Question,
     graph: CandidateGraph,
     scores: NodeScores,
+    looked_at: BestPages,
     opinions: Mapping[str, FloatArray],
     context: AskContext,
 ) -> NodeScores:
     """Add the opinions of the best pages, each with its weight: that of its setting, by which it is named, else the fitted one."""
-    looked_at = find_best_pages(graph, scores, context)
     weighed = [(name, weight_of(name, context), standardise(opinion)) for name, opinion in opinions.items()]
-    if (seen := _watched.get()) is not None:
+    if recorder.is_watched:
         _numbers, firsts = np.unique(looked_at.pages, return_index=True)
         owners, numbers = graph.documents[firsts[looked_at.best]], graph.pages[firsts[looked_at.best]]
         pages = [(graph.document_ids[owner], number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
-        seen.append(SecondLooks(pages, weighed))
+        recorder.record(SecondLooks(pages, weighed))
     combined = with_opinions(
         scores=scores.combined, pages=looked_at.pages, best=looked_at.best, opinions=[(z, weight) for _name, weight, z in weighed]
     )

@@ -19,11 +19,11 @@ from tasks.algorithms.flow.sizes import WEIGHED_PAGES
 from tasks.algorithms.metrics.answers import alternatives_of, items_of
 from tasks.algorithms.refusal import FEATURES
 from tasks.algorithms.text.standing import find_words
+from tasks.asking import second_look
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, check_questions
-from tasks.asking.second_look import watch_looks
 from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.looks import look_rows
@@ -32,8 +32,8 @@ from tasks.evaluation.plan import weights_named
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.models.reranker import name_of_reranker
 from tasks.progress import report
+from tasks.reading import evidence
 from tasks.reading.answer import UnansweredError
-from tasks.reading.evidence import watch_pieces
 from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
@@ -165,7 +165,7 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     began = time.perf_counter()
     asking = context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader)
     try:
-        with watch_pieces() as seen, watch_looks() as looked:
+        with evidence.recorder.watch() as seen, second_look.recorder.watch() as looked:
             answer, unanswered = await context.answer(text, request, asking, place), False
     except UnansweredError as error:
         # what is cited in its place, rules found; an answer that nothing proves is judged like any other

@@ -6,8 +6,6 @@ They are chosen from all that was read, by a logistic that `evaluate fit` fits; 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +20,7 @@ from tasks.algorithms.text.stems import stems_in, words_in_chunk
 from tasks.algorithms.text.summaries import is_meaningless_text
 from tasks.algorithms.text.words import sentences_of
 from tasks.asking.question import NAMED_PLACE
-from tasks.asking.records import PathText, Question, Quote
+from tasks.asking.records import PathText, Question, Quote, Recorder
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
 """Kinds that name what stands elsewhere."""
@@ -72,18 +70,7 @@ class Weighed:
     features: FloatArray
 
 
-_watched: ContextVar[list[Weighed] | None] = ContextVar("watched pieces", default=None)
-
-
-@contextmanager
-def watch_pieces() -> Iterator[list[Weighed]]:
-    """Give a list that takes the pieces of each question that is answered inside the block, in any thread that it starts."""
-    seen: list[Weighed] = []
-    token = _watched.set(seen)
-    try:
-        yield seen
-    finally:
-        _watched.reset(token)
+recorder: Recorder[Weighed] = Recorder("weighed pieces")
 
 
 def choose_evidence(
@@ -100,8 +87,7 @@ def choose_evidence(
         return ()
     texts = _texts_of(pieces)
     features = [weigh_pieces(question.text, part, pieces, texts) for part in parts]
-    if (seen := _watched.get()) is not None:
-        seen.append(Weighed(pieces, features[0]))
+    recorder.record(Weighed(pieces, features[0]))
     runs = choose_runs(
         held=np.array([worth_showing(one, weights) * _in_place(part, pieces) for one, part in zip(features, parts, strict=True)]),
         words=texts.words,
