@@ -10,7 +10,7 @@ import pytest
 from storage.records.documents import EmbedderIdentity
 from tasks.algorithms.page_ranks import standardise
 from tasks.asking.candidates import page_ranking
-from tasks.asking.second_look import look_again
+from tasks.asking.second_look import look_again, recorder
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.settings.readers import Reader
 from tests.asking_worlds import AxisEmbedder, Passage, answer_at, at_context, at_place, candidates_of, published, steps_of, written
@@ -141,6 +141,18 @@ def test_pages_are_compared_all_or_none_and_one_without_a_telling_word_is_worth_
         gained, _before = looked_again(replace(context, embedder=Telling()), second={"tokens_weight": 0.2})
     assert gained - gained.mean() == pytest.approx(0.2 * standardise(np.array([1.0, 1.0, 2.0])), abs=1e-6)
     assert not any("tokens" in note for note in plain.notes)
+
+
+def test_a_look_that_a_fit_weighs_nothing_is_taken_for_evaluations_alone(tmp_path):
+    with at_context(published(tmp_path, replace(PLAIN, tokens=BITS))) as context:
+        place = replace(context, embedder=Telling(), weights=context.weights.model_copy(update={"looks": {"tokens_weight": 0.0}}))
+        question, graph, scores = candidates_of(QUESTION, place)
+        assert asyncio.run(look_again(question, graph, scores, place)) is scores
+        with recorder.watch() as seen:
+            asyncio.run(look_again(question, graph, scores, place))
+            asyncio.run(look_again(question, graph, scores, at_place(place, second={"tokens_weight": 0.0})))
+    (looks,) = seen
+    assert [(name, weight) for name, weight, _opinion in looks.opinions] == [("tokens_weight", 0.0)]
 
 
 def test_tokens_of_another_width_and_pages_of_no_score_leave_the_ranking_as_it_was(tmp_path):
