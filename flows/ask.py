@@ -21,6 +21,7 @@ from tasks.asking.calls import counting_calls
 from tasks.asking.opening import enter_in_thread, open_in_thread
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, check_questions, find_scope
+from tasks.asking.threads import ALONE, Thread, find_thread
 from tasks.asking.weights import piece_weights
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.chat.errors import ChatEndedError
@@ -63,8 +64,10 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     location, questions = corpus_location(request.corpus), check_questions(request.questions)
     async with open_in_thread(location) as snapshot:
         check_writable(location.runs)
+        thread = await asyncio.to_thread(find_thread, snapshot, request)
+        request = thread.limit(request)
         with ExitStack() as held:
-            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held, began, chosen)
+            asking = Asking(request, KeptAnswers.of(request, thread, snapshot), server, seat, held, began, chosen)
             await asking.begin(questions)
             run = lineage_of_run(
                 location,
@@ -151,7 +154,7 @@ class Asking:
             self.context = None
         async with self.seat():
             keep = partial(self.kept.keep, self.key(text))
-            return await answer_one(text, self.request, context, place, began=self.began, keep=keep)
+            return await answer_one(text, self.request, context, place, self.kept.thread, began=self.began, keep=keep)
 
 
 async def answer_one(
@@ -159,6 +162,7 @@ async def answer_one(
     request: AskRequest,
     context: AskContext,
     place: Workplace,
+    thread: Thread = ALONE,
     *,
     began: float | None = None,
     recorded: bool = True,
@@ -182,12 +186,15 @@ async def answer_one(
         chain_steps(),
     ):
         calls.notes.extend(context.reader.notes)
-        question = await understand(answer_id, text, context)
+        asked_as = thread.understand(text)
+        question = replace(await understand(answer_id, asked_as, context), cited=thread.cited)
         findings = await reader.read(question, context)
         answer = gather_answer(
             answer_id=answer_id,
             asked=asked,
             question=text,
+            asked_as=asked_as,
+            thread=thread,
             findings=findings,
             request=request,
             context=context,

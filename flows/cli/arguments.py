@@ -262,6 +262,8 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         help='many questions: one a line, or JSON Lines with a "question"; - reads standard input; empty lines and lines that '
         "begin with # are skipped",
     )
+    text = 'go on from this answer, named by 8 or more digits of its id: --follow 1f0c9a2e "and in 2023?"'
+    ask.add_argument("--follow", metavar="ANSWER", help=text)
     ask.add_argument("--fresh", action="store_true", help="ask again, even if an answer to the same question is kept")
     text = "end with an error, a batch too, if the chat model fails, is late or proves no answer; else rules quote evidence"
     ask.add_argument("--require-model", action="store_true", help=text)

@@ -27,6 +27,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         pages=arguments.pages,
         modality=arguments.modality,
         reader=arguments.reader,
+        follow=arguments.follow,
         fresh=arguments.fresh,
         require_model=arguments.require_model,
         local=arguments.local,

@@ -140,6 +140,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "pages": arguments.pages,
         "modality": arguments.modality,
         "reader": arguments.reader,
+        "follow": arguments.follow,
         "fresh": arguments.fresh,
         "require_model": arguments.require_model,
         "local": arguments.local,

@@ -54,7 +54,20 @@ PICTURE_PIXELS = 800
 SKIPPED_SHOWN = 20
 OF_USE = frozenset(
     [
-        *("answer_id", "question", "answer", "answer_by", "status", "why", "reader", "notes", "withheld"),
+        *(
+            "answer_id",
+            "question",
+            "asked_as",
+            "follows",
+            "thread",
+            "answer",
+            "answer_by",
+            "status",
+            "why",
+            "reader",
+            "notes",
+            "withheld",
+        ),
         *("number", "document", "page", "place", "box", "section", "quote", "probability"),
         *("text", "support", "working", "numbers"),
     ]
@@ -158,12 +171,13 @@ class Tools(MCPServer):
         corpus: Corpus = "",
         documents: Documents = (),
         reader: Annotated[Reader, Field(description=READERS_HELP)] = "flow",
+        follow: Annotated[str | None, Field(description='answer_id that the question goes on from: "and in 2023?"')] = None,
     ) -> CallToolResult:
         """Answer a question from the documents, with numbered citations. Where no model reads, `status` is evidence: quotes.
 
         `parts` say what supports the answer; where nothing does, `status` is unverified: compare it with the citations.
         """
-        request = AskRequest(questions=(question,), corpus=corpus, documents=documents, reader=reader)
+        request = AskRequest(questions=(question,), corpus=corpus, documents=documents, reader=reader, follow=follow)
         (answer,) = await self.answering(request)
         return make_answer_part(answer, 0)
 

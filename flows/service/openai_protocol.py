@@ -32,7 +32,7 @@ from tasks.views.render import CHAT, draw
 PREFIX = "/v1"
 COMPLETIONS = f"{PREFIX}/chat/completions"
 NOT_USED = "FlowReader-Not-Used"
-"""The header that names what in a request has no effect: earlier messages, and fields such as `temperature`."""
+"""The header that names what in a request has no effect, such as `temperature`."""
 SHOWN_FIELD, FIELDS_SHOWN = re.compile(r"[A-Za-z0-9_.-]{1,40}"), 20
 WHERE = "ask by POST /v1/chat/completions; GET /v1/models lists the corpora"
 TITLE_CHARACTERS = 60
@@ -52,6 +52,12 @@ class Message(BaseModel):
             if part.get("type") != "text" or not isinstance(part.get("text"), str):
                 raise RequestError("a question is text alone", str(part.get("type")), "send a message without pictures or files")
         return "\n".join(part["text"] for part in parts)
+
+    @property
+    def written(self) -> str:
+        """The text in it, whatever else there is."""
+        parts = [{"text": self.content}] if isinstance(self.content, str) else self.content or []
+        return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
 class StreamOptions(BaseModel):
@@ -95,14 +101,20 @@ class ChatRequest(BaseModel):
         return asked[-1].text
 
     @property
+    def earlier(self) -> list[str]:
+        """Return the questions before: what else stands between, and what an answer said, is no evidence."""
+        *before, _last = [message for message in self.messages if message.role == "user"]
+        return [text for message in before if (text := message.written.strip()) and not TASK.match(text)]
+
+    @property
     def unused(self) -> str:
         """What has no effect, as the value of a header."""
-        earlier = ["messages before the last one of the user"] if len(self.messages) > 1 else []
         fields = [name for name, value in (self.model_extra or {}).items() if value is not None and SHOWN_FIELD.fullmatch(name)]
-        return ", ".join([*earlier, *fields[:FIELDS_SHOWN]])
+        return ", ".join(fields[:FIELDS_SHOWN])
 
     def to_ask_request(self) -> AskRequest:
-        return parse_form(AskRequest, {**(self.flowreader or {}), "questions": [self.question], "corpus": self.model})
+        asked = {"questions": [self.question], "earlier": self.earlier, "corpus": self.model}
+        return parse_form(AskRequest, {**(self.flowreader or {}), **asked})
 
 
 @router.get("/models")
@@ -197,7 +209,8 @@ class CompletionReply:
     def whole(self) -> dict[str, Any]:
         message = {"role": "assistant", "content": self.content, "refusal": None, "annotations": self.annotations}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        status = {"status": self.answer.status, "why": self.answer.why, "answer_id": self.answer.answer_id} if self.answer else {}
+        named = ("status", "why", "answer_id", "asked_as", "follows", "thread")
+        status = {name: getattr(self.answer, name) for name in named} if self.answer else {}
         return {**self.head, "object": "chat.completion", "choices": [choice], "usage": self.usage, "flowreader": status}
 
     async def chunks(self, *, usage: bool = False) -> AsyncIterator[str]:

@@ -119,11 +119,11 @@ class Snapshot:
     def _present(self) -> set[str]:
         return {record.id for record in self._documents}
 
-    def answers(self) -> list[Answer]:
-        """Return every kept answer, the newest first, without the words of documents that are not here any more."""
+    def answers(self, thread: str = "") -> list[Answer]:
+        """Return every kept answer, or a thread's, the newest first, without words of documents that are not here any more."""
         from storage.runs.answers import read_answers
 
-        return read_answers(self.location, present=self._present)
+        return read_answers(self.location, present=self._present, thread=thread)
 
     def newest_answers(self, most: int) -> list[Answer]:
         """Return the newest of `answers`, at most `most`."""

@@ -113,6 +113,13 @@ def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial
     )
 
 
+def find_nodes(view: GraphView, scope: Scope, ids: Sequence[str]) -> IntArray:
+    """Return the positions of those of the nodes that are in the scope, in the order asked."""
+    found, mask = view.adjacency.find(ids), _mask(view, scope)
+    found = found[found >= 0].astype(np.int64)
+    return found if mask is None else found[mask[found]]
+
+
 def load_nodes(view: GraphView, ids: Collection[str], *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
     """Return these nodes, each named once, and the arcs among them; raise LookupError where one is not there.
 

@@ -200,6 +200,7 @@ class Answer:
     `why` gives the reason of the status in words. `top-k` has no paths and no gate; `flow` and `top-k` have no `trace`.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
     the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
+    `asked_as` is the question as it was understood after the answer that it `follows`; `thread` is the id of the first in a row.
     """
 
     answer_id: str
@@ -227,6 +228,14 @@ class Answer:
     completeness: float | None = None
     trace: tuple[TraceStep, ...] = ()
     parts: tuple[AnswerPart, ...] = ()
+    asked_as: str = ""
+    follows: str | None = None
+    thread: str = ""
+
+    @property
+    def was_completed(self) -> bool:
+        """Whether the question left out what it is about, and was understood after the one before."""
+        return self.asked_as not in ("", self.question)
 
     @property
     def is_unproven(self) -> bool:

@@ -47,9 +47,13 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
 
 
 def answer_from_json(value: Mapping[str, Any], kind: type[T]) -> T:
-    """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
+    """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing.
+
+    One that was kept before there were threads stands alone.
+    """
+    alone = {"asked_as": value.get("question"), "thread": value.get("answer_id")}
     try:
-        return adapter(kind).validate_python(value)
+        return adapter(kind).validate_python({**alone, **value})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

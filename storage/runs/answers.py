@@ -18,13 +18,15 @@ QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
 
 
-def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[Answer]:
+def read_answers(location: CorpusLocation, *, present: Collection[str], thread: str = "") -> list[Answer]:
     """Return every answer that is kept whole, the newest first; what a kill cut, or a newer FlowReader made unreadable, is not.
 
-    Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
+    Of one `thread` where that is named. Words of a removed document are left out, whatever a removal still has to erase; `present`
+    are the documents published now.
     """
     with open_runs_folder(location.runs) as runs:
-        return _read_kept_answers(runs, location, present, "true")
+        kept = _read_kept_answers(runs, location, present, "contains(line, $thread)", thread=thread)
+    return [answer for answer in kept if thread in ("", answer.thread)]
 
 
 def newest_answers(location: CorpusLocation, most: int, *, present: Collection[str]) -> list[Answer]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.graph.candidates import EDGE_KINDS, CandidateGraph
-from storage.graph.search import each_once, find_seeds, load_around, load_scope, nodes_in_scope
+from storage.graph.search import each_once, find_nodes, find_seeds, load_around, load_scope, nodes_in_scope
 from storage.records.documents import EdgeKind
 from tasks.algorithms.arrays import FloatArray, best_of_pages, pages_of_nodes, pair_cosines, strongest
 from tasks.algorithms.scores import (
@@ -33,7 +33,8 @@ SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKin
 
 @question_step("candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
 def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
-    """Take the whole scope where it is small, else what the question names and the best by vector and text, with what is linked.
+    """Take the whole scope where it is small, else what the question names, what the answer before it cites, and the best by vector
+    and text, with what is linked.
 
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
@@ -51,7 +52,7 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
         by_vector=settings.by_vector,
         by_text=settings.by_text,
     )
-    seeds = each_once(np.concatenate([find_named_nodes(question, best, context), best]))
+    seeds = each_once(np.concatenate([find_named_nodes(question, best, context), find_nodes(view, scope, question.cited), best]))
     found = load_around(view, scope, seeds, hops=settings.hops, limit=settings.limit, columns=columns, initial_vectors=initial)
     return lay_out_arcs(found, settings.arcs)
 

@@ -50,13 +50,17 @@ class Recorder(Generic[Seen]):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what its words look for: terms for full text, places that it names, and its vector (d,)."""
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
+
+    `text` is the question as it is understood; `cited` are nodes that the answer before it cites.
+    """
 
     id: str
     text: str
     terms: QuestionTerms
     places: tuple[NamedPlace, ...]
     vector: npt.NDArray[np.float32]
+    cited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,12 @@ class AskRequest(BaseModel):
     require_model: bool = Field(
         False, description="fail where the chat model fails, is late or proves no answer; without it, rules quote the evidence"
     )
+    follow: str | None = Field(
+        None, description='the one question goes on from this answer, named by 8 or more digits of its id: "and in 2023?"'
+    )
+    earlier: tuple[QuestionText, ...] = Field(
+        (), description="the questions before this one, where a client keeps the conversation itself"
+    )
     local: bool = Field(False, description="have the local model read, whatever the settings say")
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(

@@ -15,6 +15,7 @@ from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
 from tasks.asking.request import AskRequest
+from tasks.asking.threads import Thread
 from tasks.models.chat.errors import ChatEndedError, Outcome
 from tasks.reading.synthesis import Findings
 from tasks.step import StepKey, step, workplace
@@ -47,6 +48,8 @@ def gather_answer(
     answer_id: str,
     asked: str,
     question: str,
+    asked_as: str,
+    thread: Thread,
     findings: Findings,
     request: AskRequest,
     context: AskContext,
@@ -87,6 +90,9 @@ def gather_answer(
         completeness=findings.completeness,
         trace=findings.way.steps,
         parts=synthesis.parts,
+        asked_as=asked_as,
+        follows=thread.follows,
+        thread=thread.id_for(answer_id),
     )
 
 

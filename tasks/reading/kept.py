@@ -21,6 +21,7 @@ from storage.text import shorten
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest
+from tasks.asking.threads import Thread
 from tasks.lineage.writing import working_at
 from tasks.models.endpoints import Endpoint
 from tasks.models.reranker import name_of_reranker
@@ -69,21 +70,26 @@ class KeptAnswers:
     """The answers of one snapshot to questions asked in one way; `memo` holds what their steps made, too."""
 
     request: AskRequest
+    thread: Thread
     snapshot: Snapshot
     memo: StepMemo
 
     @classmethod
-    def of(cls, request: AskRequest, snapshot: Snapshot) -> "KeptAnswers":
-        return cls(request, snapshot, question_memo(snapshot.location, snapshot.number))
+    def of(cls, request: AskRequest, thread: Thread, snapshot: Snapshot) -> "KeptAnswers":
+        return cls(request, thread, snapshot, question_memo(snapshot.location, snapshot.number))
 
     def key(self, text: str, server: Endpoint | None, model: str) -> StepKey:
-        """Return what decides the answer to a question, where this chat model reads, or rules ("") do."""
+        """Return what decides the answer to a question, where this chat model reads, or rules ("") do.
+
+        The same words in another thread are another question.
+        """
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
-        asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
+        asked = (text, self.thread.understood, self.thread.follows or "", language())
+        way = (scope, self.request.reader, deciding_settings(self.request.settings))
         served = server.identity if server else ""
         reranker = name_of_reranker(self.request.settings)
         answering = (self.snapshot.current.sha256, self.snapshot.embedder.key, reranker, served, model, code_identity())
-        return StepKey(owner_of(text), identify(*asked, *answering), shorten(text))
+        return StepKey(owner_of(text), identify(*asked, *way, *answering), shorten(text))
 
     def holds(self, key: StepKey) -> bool:
         return recall_answer.find_artifacts(key, self.memo) is not None

@@ -63,6 +63,8 @@ class AnswerRow(BaseModel):
     answer_id: str
     asked: str
     question: str
+    asked_as: str
+    thread: str
     status: AnswerStatus
     answer: str
     reader: str

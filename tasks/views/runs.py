@@ -36,6 +36,9 @@ class AnswerLineageView:
     answer_id: str
     asked: str
     question: str
+    asked_as: str
+    follows: str | None
+    thread: str
     status: AnswerStatus
     reader: str
     citations: tuple[Citation, ...]

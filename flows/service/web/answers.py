@@ -15,7 +15,7 @@ from storage.runs.log import ASKING
 from tasks.report.evidence import gather_evidence
 from tasks.report.graph import draw_paths
 from tasks.report.write import report_of
-from tasks.views.answers import view_answer
+from tasks.views.answers import view_answer, view_answers
 from tasks.views.runs import AnswerLineageView, lineage_context, lineage_json, view_lineage
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -30,7 +30,8 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
         view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
-    return html("answer.html", corpus=corpus, answer=view, evidence=evidence, drawing=draw_paths(view, evidence))
+        thread = view_answers(snapshot.answers(found.thread)[::-1], snapshot)
+    return html("answer.html", corpus=corpus, answer=view, thread=thread, evidence=evidence, drawing=draw_paths(view, evidence))
 
 
 @router.get("/{answer_id}/report")

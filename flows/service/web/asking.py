@@ -5,6 +5,7 @@ It works without script, too: then the question is a form, and its reply leads t
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -50,13 +51,15 @@ async def begin(request: Request, corpus: str = "") -> Response:
 async def ask(request: Request) -> Response:
     """Answer the form's question, and redirect to its answer; errors are shown on the page."""
     fields = {name: values[0] for name, values in parse_qs((await read_body(request, FORM)).decode("utf-8", "replace")).items()}
-    corpus, question, reader = (fields.get(name, "") for name in ("corpus", "question", "reader"))
+    corpus, question, reader, follow = (fields.get(name, "") for name in ("corpus", "question", "reader", "follow"))
     try:
-        asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], "settings": settings_in(fields)}
+        limits = {"corpus": corpus, "reader": reader or READERS[0], "follow": follow or None}
+        asked = {"questions": [question], "settings": settings_in(fields), **limits}
         (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
-        return await asyncio.to_thread(page, corpus, error=refusal.error, question=question, reader=reader, status=refusal.status)
+        shown = partial(page, corpus, question=question, reader=reader, follow=follow)
+        return await asyncio.to_thread(shown, error=refusal.error, status=refusal.status)
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 
 
@@ -80,6 +83,7 @@ def page(
     error: ErrorView | None = None,
     question: str = "",
     reader: str = "",
+    follow: str = "",
     status: int = 200,
 ) -> HTMLResponse:
     """Return the page of the corpus if it exists, or is `named` and could; else of the usual one."""
@@ -104,6 +108,7 @@ def page(
         error=error,
         question=question,
         reader=reader or READERS[0],
+        follow=follow,
         model=model,
         trouble=trouble,
         **contents,

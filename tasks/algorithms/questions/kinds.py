@@ -38,10 +38,16 @@ _ELEMENTS = (
     r"logos?|pages?|slides?|sections?|chapters?|exhibits?|equations?|formulas?|footnotes?|references?|quotes?|quotations?)"
 )
 _OF_DOCUMENT = re.compile(rf"\b{_DOCUMENT}\b", re.IGNORECASE)
+_ELEMENT = re.compile(rf"\b{_ELEMENTS}\b", re.IGNORECASE)
 _COUNTED = re.compile(
     rf"\b(?:how\s+many|number\s+of|list|enumerate|all|each|every)\s+(?:\S+\s+){{0,3}}?{_ELEMENTS}\b", re.IGNORECASE
 )
 """What is counted follows within three words: "how many of the bar charts"."""
+
+
+def speaks_of_document(question: str) -> bool:
+    """Say whether a question names a document, or what it shows, by its kind: "the report", "Which charts"."""
+    return (_OF_DOCUMENT.search(question) or _ELEMENT.search(question)) is not None
 
 
 def surveys(question: str) -> bool:

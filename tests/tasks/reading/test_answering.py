@@ -17,6 +17,7 @@ from tasks.asking.calls import CallBook, Stage
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.records import PathReading, Quote, Synthesis, Verdict
 from tasks.asking.request import AskRequest
+from tasks.asking.threads import ALONE
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.reading.answer import citation, gather_answer, record, usage
@@ -50,6 +51,8 @@ def made(context, *, steps=(), calls=None, **limits):
         answer_id="0" * 32,
         asked="2026-01-01T00:00:00+00:00",
         question="How much?",
+        asked_as="How much?",
+        thread=ALONE,
         findings=findings(),
         request=request,
         context=context,

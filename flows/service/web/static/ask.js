@@ -38,14 +38,14 @@ async function* eventsOf(reply) {
 
 async function ask(event) {
   event.preventDefault();
-  const { corpus, question, reader, pages, by } = Object.fromEntries(new FormData(form));
+  const { corpus, question, reader, pages, by, follow } = Object.fromEntries(new FormData(form));
   const settings = { ...(by && { reading: { by } }), ...(pages && reader === "flow" && { pages_per_answer: Number(pages) }) };
   const button = form.querySelector("button:not([type])");
   stage.textContent = "asking …";
   error.hidden = draft.hidden = true;
   button.disabled = true;
   try {
-    const body = JSON.stringify({ questions: [question], corpus, reader, settings });
+    const body = JSON.stringify({ questions: [question], corpus, reader, settings, ...(follow && { follow }) });
     const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     stop.onclick = () => { stop.disabled = true; fetch(`${HERE}${reply.headers.get("Location")}`, { method: "DELETE" }).catch(() => refuse(GONE)); };
     stop.disabled = false;
@@ -61,88 +61,3 @@ async function ask(event) {
 }
 
 form?.addEventListener("submit", ask);
-
-// Files are sent one after another; each becomes an ingest, with a bar until its documents are there.
-const upload = document.getElementById("upload"), choosing = upload.querySelector("form"), list = upload.querySelector(".reading-in");
-const WATCH_MILLISECONDS = 700;
-const later = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
-const parsed = (text) => { try { return JSON.parse(text); } catch { return { error: GONE }; } };
-
-function row(name) {
-  const line = document.createElement("li"), bar = document.createElement("progress"), words = document.createElement("span");
-  const cancel = document.createElement("button");
-  const title = document.createElement("bdi");
-  title.textContent = bar.ariaLabel = name;
-  cancel.type = "button";
-  cancel.textContent = "Cancel";
-  line.append(title, bar, words, cancel);
-  list.append(line);
-  return { name, bar, words, cancel };
-}
-
-function send(file, address, shown) {
-  return new Promise((done) => {
-    const request = new XMLHttpRequest();
-    request.open("PUT", `${address}/uploads/${encodeURIComponent(file.name)}`);
-    request.upload.onprogress = ({ loaded, total }) => { shown.bar.value = loaded / total; };
-    request.onload = () => done(parsed(request.responseText));
-    request.onerror = () => done({ error: GONE });
-    request.onabort = () => done({ error: { what: "cancelled", remedy: "" } });
-    shown.words.textContent = "sending …";
-    shown.cancel.onclick = () => request.abort();
-    request.send(file);
-  });
-}
-
-async function asJson(address, options) {
-  try { return await (await fetch(address, options)).json(); } catch { return { error: GONE }; }
-}
-
-function outcome({ name, state, reason }, file) {
-  const same = name === file ? "" : ` as the same document as ${name}`;
-  return [state.replace("_", " ") + same, reason].filter(Boolean).join(": ");
-}
-
-async function watch(ingest, address, shown, corpus) {
-  const path = `${address}/ingests/${ingest.id}`;
-  shown.cancel.onclick = () => { shown.cancel.disabled = true; asJson(path, { method: "DELETE" }); };
-  while (!ingest.error && ["waiting", "at work"].includes(ingest.state)) {
-    if (ingest.documents) shown.bar.value = ingest.done / ingest.documents;
-    else shown.bar.removeAttribute("value");
-    shown.words.textContent = ingest.state === "waiting" ? "waiting …" : "reading …";
-    await later(WATCH_MILLISECONDS);
-    ingest = await asJson(path);
-  }
-  shown.bar.remove();
-  shown.cancel.remove();
-  const documents = ingest.result?.documents ?? [];
-  shown.words.textContent = ingest.error ? [ingest.error.what, ingest.error.remedy].filter(Boolean).join("; ")
-    : documents.map((document) => outcome(document, shown.name)).join(", ") || ingest.state;
-  await refresh(corpus);
-}
-
-async function refresh(corpus) {
-  const old = document.getElementById("documents"), address = `${HERE}/?corpus=${encodeURIComponent(corpus)}`;
-  const reply = await fetch(address).catch(() => null);
-  if (!reply?.ok) return;
-  if (!old) return location.assign(address);
-  const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("documents");
-  if (fresh) old.replaceWith(fresh);
-}
-
-async function take(files) {
-  const { corpus } = Object.fromEntries(new FormData(choosing));
-  const address = `${HERE}/api/v1/corpora/${encodeURIComponent(corpus)}`, watched = [];
-  for (const [file, shown] of [...files].map((file) => [file, row(file.name)])) {
-    watched.push(watch(await send(file, address, shown), address, shown, corpus));
-  }
-  await Promise.all(watched);
-}
-
-upload.hidden = false;
-choosing.addEventListener("submit", (event) => event.preventDefault());
-choosing.elements.files.addEventListener("change", ({ target }) => { take(target.files); });
-for (const name of ["dragover", "dragleave", "drop"]) {
-  choosing.addEventListener(name, (event) => { event.preventDefault(); choosing.classList.toggle("over", name === "dragover"); });
-}
-choosing.addEventListener("drop", ({ dataTransfer }) => { take(dataTransfer.files); });

@@ -1,0 +1,102 @@
+"""A question that leaves out what it is about, completed by the one that it follows: by rules, without a model."""
+
+import re
+
+from tasks.algorithms.questions.kinds import speaks_of_document
+from tasks.algorithms.questions.places import NUMBER_WORDS, named_places
+from tasks.algorithms.questions.terms import question_terms
+from tasks.algorithms.text.kept import says_something
+from tasks.algorithms.text.stems import words_of
+
+_VERB = r"(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|may|might|must)"
+_LEAD = re.compile(
+    r"\W*(?:and|or|but|also|then|so|same|plus|sorry|oh|no|ok|okay|again|(?:what|how) about|what if|ours|mine"
+    r"|und|oder|aber|et|ou|mais)\b",
+    re.I,
+)
+"""How a question goes on from another."""
+_STANDING_IN = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|that|those|these|there|too|instead|else|again|already"
+    r"|the (?:same|others?|former|latter)|this(?=\s*(?:$|[?.!,])))\b",
+    re.I,
+)
+"""Words that stand for what was named before."""
+_NOT_STANDING_IN = re.compile(rf"\b{_VERB}\s+there\b|\bthere\s+{_VERB}\b|(?<=\w)\s+(?:that|who|which)\s+{_VERB}\b", re.I)
+"""A "there" that is no place, and a "that" of the noun before it."""
+_ASKED_OF = re.compile(
+    rf"^[^,;:.]*\b(?:{_VERB}(?:n't)?\s+(?:it|they|he|she)|(?:of|in|on|at|for|from|to|by|with|about)\s+"
+    r"(?:it|them|him|her|there|that|those|these)(?!\s+(?:who|which|that|of|in)))\b",
+    re.I,
+)
+"""A clause about what was named before, whatever else it names: "how high did it get on FN-03"."""
+_SENTENCE = re.compile(
+    rf"\b(?:{_VERB}|who\w*|what|which|when|where|why|how|list|name|give|find|show|explain|describe|compare|summari[sz]e"
+    r"|enumerate)\b",
+    re.I,
+)
+_PLACING = re.compile(
+    r"\W*(?:of|in|on|at|for|from|to|by|with|against|under|over|after|before|during|per|without|just|only)\b", re.I
+)
+
+SHORT, FEW = 10, 3
+"""Words of a question that those which stand in leave open, and words that say something of one that names nothing.
+
+Of 25 pairs the one that finds the most follow-ups, of half the threads of tests/corpus_threads.jsonl and of thirty others.
+"""
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_VALUES = (_YEAR, re.compile(r"\bQ[1-4]\b"), re.compile(rf"\b(?:{_MONTHS})\b", re.I), re.compile(r"\b[A-Z]{1,6}-?\d+\b"))
+"""Years, quarters, months, and what is numbered ("SR-06"): another of the same kind takes its place."""
+_OTHER_YEAR = re.compile(
+    r"\b(?:(?P<next>the\s+(?:year\s+after|(?:following|next)\s+year))|(?:the\s+)?(?:year\s+before|(?:previous|prior)\s+year)"
+    rf"|(?P<count>a|\d\d?|{'|'.join(NUMBER_WORDS)})\s+years?\s+(?:(?P<later>later|after)|earlier|before))\b",
+    re.I,
+)
+_FILLERS = frozenset(("please", "pls", "thanks", "year", "years"))
+_THAT_PAGE = re.compile(r"\b(?:that|this|the same) (?:page|slide|sheet)\b", re.I)
+_ABOUT = re.compile(r".* \(about: (?P<subject>.*)\)", re.DOTALL)
+
+
+def understand(question: str, before: str = "", page: str = "") -> str:
+    """Return a question as it is to be understood after another, `before`, which was understood so itself.
+
+    "That page" is the one that the answer before cites, where that is known: `page`, in words.
+    One that stands by itself stays as it is. Of one that says no more than another year, quarter, month or number, the question
+    before is asked with that; any other says what it is about, in brackets: the question before, or what that was about.
+    """
+    if page and _THAT_PAGE.search(question):
+        return _THAT_PAGE.sub(page, question)
+    if not before or not leaves_out(question):
+        return question
+    found = _ABOUT.fullmatch(before)
+    subject, left = _with_values_of(question, found["subject"] if found else before)
+    says_more = any(says_something(word) and word.casefold() not in _FILLERS for word in words_of(_LEAD.sub("", left, count=1)))
+    return f"{question} (about: {subject})" if says_more or left == question else subject
+
+
+def leaves_out(question: str) -> bool:
+    """Say whether a question cannot be understood without the one before it."""
+    if _LEAD.match(question) or _ASKED_OF.search(question):
+        return True
+    telling = [word for word in words_of(question) if says_something(word)]
+    if not _SENTENCE.search(question):
+        return bool(_PLACING.match(question) or _STANDING_IN.search(question)) or len(telling) < FEW
+    if question_terms(question).anchors or named_places(question) or speaks_of_document(question):
+        return False
+    stands_in = _STANDING_IN.search(_NOT_STANDING_IN.sub(" ", question))
+    return len(question.split()) <= SHORT and (bool(stands_in) or len(telling) <= FEW)
+
+
+def _with_values_of(question: str, subject: str) -> tuple[str, str]:
+    """Return the subject with the values that the question has of the same kind, and the question without these."""
+    years = set(_YEAR.findall(subject))
+    if (other := _OTHER_YEAR.search(question)) and len(years) == 1:
+        count = (other["count"] or "a").casefold()
+        step = int(count) if count.isdigit() else NUMBER_WORDS.get(count, 1)
+        year = int(years.pop()) + (step if other["next"] or other["later"] else -step)
+        return _YEAR.sub(str(year), subject), _OTHER_YEAR.sub(" ", question)
+    for kind in _VALUES:
+        new, old = set(kind.findall(question)), set(kind.findall(subject))
+        if len(new) == len(old) == 1 and new != old:
+            subject, question = kind.sub(new.pop(), subject), kind.sub(" ", question)
+    return subject, question
