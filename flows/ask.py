@@ -71,7 +71,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
             await asking.begin(questions)
             run = lineage_of_run(
                 location,
-                parameters=request.model_dump(mode="json", exclude={"settings"}),
+                parameters=request.model_dump(mode="json", exclude={"settings", "earlier"}),
                 settings=request.settings.model_dump(mode="json"),
                 run_id=ASKING + (run_id or uuid4().hex),
                 snapshot=lambda: snapshot.number,

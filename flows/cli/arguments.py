@@ -311,11 +311,13 @@ def _add_services(verbs: Any) -> None:  # noqa: ANN401
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    actions = _actions(verbs, "answers", "list answers, or show one again")
+    actions = _actions(verbs, "answers", "list answers, show one again, or remove them")
     named = Parser(add_help=False)
     named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
     _command(actions, "list", "cli.ask_commands:answers_list", "all answers, the newest first", common)
     _command(actions, "show", "cli.ask_commands:answers_show", "one answer, without asking again", common, named)
+    text = "delete an answer with its whole thread: the questions in a row that it belongs to"
+    _command(actions, "remove", "cli.ask_commands:answers_remove", text, common, named)
     text = "write the report of an answer: its pages with the quoted places, and its flow"
     report = _command(verbs, "report", "cli.ask_commands:report", text, common, named)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")

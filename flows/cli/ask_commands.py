@@ -86,6 +86,13 @@ def answers_show(arguments: argparse.Namespace, output: Output) -> int:
     return WELL
 
 
+def answers_remove(arguments: argparse.Namespace, output: Output) -> int:
+    from storage.cleaning.threads import remove_thread
+
+    output.draw(remove_thread(corpus_location(arguments.corpus), arguments.answer), "thread_removed.j2")
+    return WELL
+
+
 def report(arguments: argparse.Namespace, output: Output) -> int:
     path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
     prepare_report(path)

@@ -4,6 +4,7 @@
 |---|---|
 | answers, replies of models, reports, kept questions, copies of objects | `forget`: at once, and when the last reader is gone |
 | what a corpus was asked in evaluations, replies to its questions | `forget_questions`: at the same moments, whole |
+| questions in a row, their answers, runs and reports | `threads.remove_thread`: at once |
 | uploads | the removal: a later one may be of the same bytes |
 | snapshots and graph | `CorpusWriter.purge`, when the last reader is gone |
 | artifacts, notes of steps, words of pictures, copies | `garbage.collect`, when no snapshot names them |
@@ -11,8 +12,8 @@
 
 import fcntl
 import os
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from storage.artifacts import write_durably
@@ -63,14 +64,19 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
         CallCache(calls_folder(own.home)).forget(document)
 
 
-def forget_reports(home: Path, gone: Collection[str]) -> None:
-    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents."""
-    signs = [document.encode() for document in gone]
+def forget_reports(home: Path, gone: Collection[str]) -> int:
+    """Delete every report, and every result that Prefect keeps beside them, that names one of these documents or answers.
+
+    Return how many.
+    """
+    signs, deleted = [name.encode() for name in gone], 0
     for path in [path for path in reports_folder(home).glob("*") if path.is_file()]:
         with suppress(FileNotFoundError):
             said = path.read_bytes()
             if any(sign in said for sign in signs):
                 path.unlink()
+                deleted += 1
+    return deleted
 
 
 def forget_uploads(paths: Iterable[str], location: CorpusLocation) -> int:
@@ -104,12 +110,19 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """
     if not (gone and location.runs.is_dir()):
         return 0
-    folder = os.open(location.runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with erasing_alone(location.runs):
+        return sum(_erase_in_file(path, gone) for path in log.asking_files(location))
+
+
+@contextmanager
+def erasing_alone(runs: Path) -> Iterator[None]:
+    """Keep others from erasing in the folder of the runs, and clear away what a killed one left."""
+    folder = os.open(runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        for leftover in location.runs.glob(".partial-*"):
+        for leftover in runs.glob(".partial-*"):
             leftover.unlink()
-        return sum(_erase_in_file(path, gone) for path in log.asking_files(location))
+        yield
     finally:
         os.close(folder)
 

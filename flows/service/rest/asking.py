@@ -1,5 +1,6 @@
 """Questions and their progress; passages, answers with their reports and lineage; metrics."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from flows.service.paths import from_root, roots_of
 from flows.service.received import JSON, parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of_question
 from flows.service.rest.forms import AnswerNamed, Corpus, Cursor, of_kind
+from storage.cleaning.threads import RemovedThread, remove_thread
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location
@@ -90,6 +92,12 @@ def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = view_answer(snapshot.answer(answer), snapshot)
     return JSONResponse(answer_json(found))
+
+
+@router.delete("/corpora/{corpus}/answers/{answer}")
+async def remove(corpus: Corpus, answer: AnswerNamed) -> RemovedThread:
+    """Delete an answer with its whole thread: the questions in a row that it belongs to."""
+    return await asyncio.to_thread(remove_thread, corpus_location(corpus), answer)
 
 
 @router.get(
