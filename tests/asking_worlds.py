@@ -272,7 +272,7 @@ def lasting(answer: Answer) -> dict[str, Any]:
 
 
 def lasting_json(told: dict[str, Any]) -> dict[str, Any]:
-    del told["answer_id"], told["asked"], told["usage"]["seconds"]
+    del told["answer_id"], told["thread"], told["asked"], told["usage"]["seconds"]
     # A link names the answer.
     told.pop("link", None)
     for cited in told["citations"]:

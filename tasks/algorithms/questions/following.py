@@ -6,7 +6,7 @@ from tasks.algorithms.questions.kinds import speaks_of_document
 from tasks.algorithms.questions.places import NUMBER_WORDS, named_places
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.kept import says_something
-from tasks.algorithms.text.stems import words_of
+from tasks.algorithms.text.stems import IDEOGRAPHS, words_of
 
 _VERB = r"(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|may|might|must)"
 _LEAD = re.compile(
@@ -75,7 +75,9 @@ def understand(question: str, before: str = "", page: str = "") -> str:
 
 
 def leaves_out(question: str) -> bool:
-    """Say whether a question cannot be understood without the one before it."""
+    """Say whether a question cannot be understood without the one before it; of one without spaces between words nobody knows."""
+    if IDEOGRAPHS.search(question):
+        return False
     if _LEAD.match(question) or _ASKED_OF.search(question):
         return True
     telling = [word for word in words_of(question) if says_something(word)]

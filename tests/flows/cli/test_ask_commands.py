@@ -172,6 +172,15 @@ def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
     assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, slide 4" in shown
 
 
+def test_a_question_follows_an_answer_and_their_thread_is_removed(call):
+    (first,) = told(call, "ask", WEIGHT, "--fresh")
+    said = call("ask", "and of an MT-2?", "--follow", first["answer_id"][:8]).out
+    assert said.startswith(f"asked as: {WEIGHT.replace('MT-3', 'MT-2')}\n")
+    assert call("answers", "remove", first["answer_id"]).out == f"2 answers of thread {first['answer_id'][:8]} are gone\n"
+    (error,) = told(call, "ask", "why?", "--follow", first["answer_id"][:8], code=2)
+    assert "answers list" in error["error"]["remedy"]
+
+
 def test_an_empty_corpus_says_so(call, own_home):
     location = corpus_location("small")
     with open_for_reading(location) as snapshot:

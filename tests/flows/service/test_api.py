@@ -126,6 +126,19 @@ def test_an_answer_is_found_again_and_counted(door):
     assert re.search(r'flowreader_question_seconds_count{reader="flow",status="evidence"} [1-9]', counted)
 
 
+def test_a_question_follows_an_answer_and_their_thread_is_removed(door):
+    (first,) = door.post(ASK, json={**ASKED, "fresh": True}).json()["answers"]
+    following = {"corpus": "small", "follow": first["answer_id"]}
+    (on,) = door.post(ASK, json={"questions": ["and of an MT-2?"], **following}).json()["answers"]
+    assert on["asked_as"] == ASKED["questions"][0].replace("MT-3", "MT-2") and on["follows"] == on["thread"] == first["answer_id"]
+    gone = door.delete(f"{API}/answers/{on['answer_id'][:8]}").json()
+    assert gone == {"thread": first["answer_id"], "answers": 2, "reports": 0}
+    for answer in (first, on):
+        error(door.get(f"{API}/answers/{answer['answer_id']}"), 404)
+    error(door.post(ASK, json={"questions": ["why?"], **following}), 404)
+    error(door.post(ASK, json={"questions": ["why?", "how?"], **following}), 400)
+
+
 def test_the_shorter_address_answers_alike(door):
     (answer,), (same,) = (door.post(path, json=ASKED).json()["answers"] for path in (ASK, "/ask"))
     assert same["citations"] == answer["citations"] and same["cached"]
@@ -152,6 +165,7 @@ def test_the_shorter_address_answers_alike(door):
         ("GET", f"{API}/documents/budget.xlsx/tables/{'0' * 64}.csv", 404, "0" * 64, "node"),
         ("GET", f"{API}/ingests/zzz", 404, "zzz", "remembered"),
         ("GET", f"{API}/answers/{'0' * 8}", 404, "0" * 8, "8 or more digits"),
+        ("DELETE", f"{API}/answers/{'0' * 8}", 404, "0" * 8, "8 or more digits"),
         ("GET", f"{API}/answers/{'0' * 8}/lineage", 404, "0" * 8, "8 or more digits"),
         ("GET", f"{API}/search?query=%3F", 400, "?", "ask something"),
         ("PUT", f"{API}/uploads/.hidden", 400, ".hidden", "report.pdf"),

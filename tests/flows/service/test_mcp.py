@@ -50,6 +50,8 @@ async def every_tool_that_reads_works(client, corpus):
     answer = await said(client, "ask", question=QUESTION, **corpus)
     cited = answer["citations"][0]
     assert "163 t" in cited["quote"]
+    on = await said(client, "ask", question="and of an MT-2?", follow=answer["answer_id"][:8], **corpus)
+    assert on["asked_as"] == QUESTION.replace("MT-3", "MT-2") and on["thread"] == on["follows"] == answer["answer_id"]
     again = await said(client, "get_answer", answer_id=answer["answer_id"][:8], **corpus)
     assert again["citations"] == answer["citations"]
     best = await said(client, "search", query="weight without its base", limit=3, **corpus)
@@ -70,6 +72,7 @@ async def every_tool_that_reads_works(client, corpus):
         ("search", {"query": "deep", "corpus": "../small"}, "../small", "take letters" if corpus else "leave corpus out"),
         ("get_page", {"document": "budget.xlsx", "page": 99, **corpus}, "99", "take 1 to 3"),
         ("get_outline", {"document": "../budged.xls", **corpus}, "../budged.xls", "a part that no other has"),
+        ("ask", {"question": "and why?", "follow": "12345678", **corpus}, "12345678", "its id"),
         ("ask", {"question": "How deep?", "document": "budget.xlsx"}, "document", "it takes question"),
         ("search", {"query": "deep", "limit": 0}, "0", "schema"),
         ("verify", {"text": "no claim", **corpus}, "no claim", "quotation marks"),

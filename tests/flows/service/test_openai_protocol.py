@@ -106,17 +106,30 @@ def test_what_nothing_proves_is_not_streamed(official, monkeypatch):
     assert "99 tonnes" not in streamed and FACT in streamed
 
 
-def test_only_the_last_message_of_the_user_is_asked_and_what_changes_nothing_is_named(official):
+def test_the_last_message_of_the_user_is_asked_and_what_changes_nothing_is_named(official):
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}, *ASKED]
     more = {"temperature": 0.2, "max_tokens": 5, "stop": ["."], "n": 1, "response_format": {"type": "text"}, "top_p": None}
     odd = {"evil\r\nx: y": 1, "seed": 3, "logprobs": False}
     create = official.chat.completions.with_raw_response.create
     reply = create(model="small", messages=messages, extra_body=odd, **more)
     told = reply.headers["FlowReader-Not-Used"]
-    assert set(told.split(", ")) == {"messages before the last one of the user", "temperature", "max_tokens", "stop", "seed"}
+    assert set(told.split(", ")) == {"temperature", "max_tokens", "stop", "seed"}
     assert FACT in reply.parse().choices[0].message.content
     alone = create(model="small", messages=[{"role": "user", "content": [{"type": "text", "text": WEIGHT}]}])
     assert "FlowReader-Not-Used" not in alone.headers and alone.parse().flowreader["status"] == "evidence"
+
+
+def test_the_users_earlier_messages_are_the_thread_whatever_stands_between_them(official):
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    between = [{"role": "assistant", "content": "It weighs 9,999 t in Quessant."}, {"role": "user", "content": [picture]}]
+    titled = {"role": "user", "content": '### Task:\nGive a "title".'}
+    first = official.chat.completions.create(model="small", messages=ASKED).flowreader
+    messages = [*ASKED, *between, titled, {"role": "user", "content": "and of an MT-2?"}]
+    reply = official.chat.completions.create(model="small", messages=messages)
+    assert reply.flowreader["asked_as"] == WEIGHT.replace("MT-3", "MT-2")
+    assert (reply.flowreader["follows"], reply.flowreader["thread"]) == (first["answer_id"], first["answer_id"])
+    assert reply.choices[0].message.content.startswith(f"*asked as: {WEIGHT.replace('MT-3', 'MT-2')}*\n\n")
+    assert "9,999" not in reply.choices[0].message.content
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,25 @@ def test_a_question_of_the_form_leads_to_its_answer_and_is_shown_among_the_other
     assert all(name in again for name in ("product_page.html", "maintenance_manual.docx", "ready"))
 
 
+def test_a_question_is_asked_on_from_its_answer_and_shows_the_thread_and_how_it_was_understood(door):
+    first = door.post("/", data=ASKED, headers=FORM, follow_redirects=False).headers["Location"]
+    follow = first.split("/")[2].split("?")[0]
+    assert f'name="follow" value="{follow}"' in door.get(first).text
+    on = {**ASKED, "question": "and of an MT-2?", "follow": follow}
+    second = door.post("/", data=on, headers=FORM, follow_redirects=False)
+    shown = door.get(second.headers["Location"]).text
+    assert f"Asked as: {WEIGHT.replace('MT-3', 'MT-2')}" in shown and f'href="{first}"' in shown and 'aria-current="page"' in shown
+    written = dict(re.findall(r'type="hidden" name="(\w+)" value="(.*?)"', shown.partition("Asked as")[2].partition("</form>")[0]))
+    alone = door.post("/", data=written, headers=FORM)
+    assert written["question"] == "and of an MT-2?" and "Asked as" not in alone.text
+    gone = door.post("/", data={**on, "follow": "12345678"}, headers=FORM)
+    assert (
+        gone.status_code == 404
+        and "12345678" in gone.text.split('role="alert">')[1]
+        and 'name="follow" value="12345678"' in gone.text
+    )
+
+
 @pytest.mark.parametrize(
     ("field", "words"), [({"question": " "}, "question"), ({"reader": "oracle"}, "reader"), ({"corpus": "smal"}, "smal")]
 )

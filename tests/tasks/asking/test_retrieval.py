@@ -200,6 +200,16 @@ def test_candidates_of_a_large_scope_are_ranked_nearly_as_the_whole_of_it(small,
         assert spearmanr([whole[key] for key in shared], [found[key] for key in shared]).statistic > 0.7
 
 
+def test_what_the_answer_before_cites_is_a_candidate_of_a_large_scope_and_nothing_outside_it(small):
+    place = at_place(small, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0})
+    question = asked(TORQUE, place)
+    whole, few = find_candidates(question, small), find_candidates(question, place)
+    cited = replace(question, cited=(*sorted(set(whole.ids) - set(few.ids))[:3], "0" * 32))
+    assert set(find_candidates(cited, place).ids) == {*few.ids, *cited.cited[:3]}
+    inside = at_place(place, Scope(documents=(few.document_ids[0],)))
+    assert set(find_candidates(cited, inside).document_ids) == {few.document_ids[0]}
+
+
 @pytest.mark.parametrize(
     ("text", "name", "page"),
     [
