@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer
 from tasks.algorithms.questions.following import understand
-from tasks.asking.request import AskRequest, QuestionError
+from tasks.asking.request import LONGEST_QUESTION, AskRequest, QuestionError, clean
 
 LOOKED_THROUGH = 20
 """Newest answers among which that to the question before is looked for, where a client keeps the conversation itself."""
@@ -65,6 +65,6 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
         return Thread(followed.asked_as, followed)
     before = ""
     for question in request.earlier:
-        before = understand(question, before)
+        before = understand(clean(question)[:LONGEST_QUESTION], before) or before
     newest = snapshot.newest_answers(LOOKED_THROUGH)
     return Thread(before, next((answer for answer in newest if answer.asked_as == before), None))

@@ -171,7 +171,7 @@ def _plain_lines(node: Passage) -> Iterator[str]:
     for line in text.splitlines():
         for sentence in sentences_of(line):
             words = OWN_SIGN.sub(" ", sentence).split()
-            size = len(words) if len(words) <= LONGEST_PIECE else LONGEST_PIECE // 2
+            size = LONGEST_PIECE if len(words) <= LONGEST_PIECE else LONGEST_PIECE // 2
             lines = (" ".join(words[start : start + size]) for start in range(0, len(words), size))
             yield from (line for line in lines if not is_meaningless_text(text=line, title="", is_prose=True))
 

@@ -54,7 +54,7 @@ _OTHER_YEAR = re.compile(
 )
 _FILLERS = frozenset(("please", "pls", "thanks", "year", "years"))
 _THAT_PAGE = re.compile(r"\b(?:that|this|the same) (?:page|slide|sheet)\b", re.I)
-_ABOUT = re.compile(r".* \(about: (?P<subject>.*)\)", re.DOTALL)
+_ABOUT = " (about: "
 
 
 def understand(question: str, before: str = "", page: str = "") -> str:
@@ -68,10 +68,12 @@ def understand(question: str, before: str = "", page: str = "") -> str:
         return _THAT_PAGE.sub(page, question)
     if not before or not leaves_out(question):
         return question
-    found = _ABOUT.fullmatch(before)
-    subject, left = _with_values_of(question, found["subject"] if found else before)
-    says_more = any(says_something(word) and word.casefold() not in _FILLERS for word in words_of(_LEAD.sub("", left, count=1)))
-    return f"{question} (about: {subject})" if says_more or left == question else subject
+    _asked, mark, about = before.rpartition(_ABOUT)
+    subject, left = _with_values_of(question, about.removesuffix(")") if mark else before)
+    lead = _LEAD.match(left)
+    added = words_of(left[lead.end() :] if lead else left)
+    says_more = any(says_something(word) and word.casefold() not in _FILLERS for word in added)
+    return f"{question}{_ABOUT}{subject})" if says_more or left == question else subject
 
 
 def leaves_out(question: str) -> bool:
