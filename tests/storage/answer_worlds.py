@@ -45,8 +45,11 @@ def path(name: str) -> EvidencePath:
 
 def answer(*names: str, asked: str = "2026-01-01T00:00:00+00:00", question: str = "How many?") -> Answer:
     """An answer made of a quote of each document; its id follows from everything given."""
+    answer_id = hashlib.sha256(repr((names, asked, question)).encode("utf-8", "replace")).hexdigest()
     return Answer(
-        answer_id=hashlib.sha256(repr((names, asked, question)).encode("utf-8", "replace")).hexdigest(),
+        answer_id=answer_id,
+        asked_as=question,
+        thread=answer_id,
         asked=asked,
         question=question,
         answer=" ".join(words_of(name) for name in names),
@@ -75,7 +78,8 @@ def view_of(given: Answer) -> AnswerView:
 
 
 def numbered(count: int, *names: str) -> list[Answer]:
-    return [replace(answer(*names), answer_id=identify("answer", number)) for number in range(count)]
+    ids = [identify("answer", number) for number in range(count)]
+    return [replace(answer(*names), answer_id=own, thread=own) for own in ids]
 
 
 def asking_log(location: CorpusLocation, name: str) -> RunLog:

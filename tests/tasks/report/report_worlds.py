@@ -146,7 +146,8 @@ def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, .
         "settings": {"gate": {"consistency": 0.65, "saturation": 0.6}},
         "models": {"embedder": "small"},
     }
-    return Answer(**given | more)
+    given |= more
+    return Answer(**{"asked_as": given["question"], "thread": given["answer_id"]} | given)
 
 
 def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> ReportEvidence:
