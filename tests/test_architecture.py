@@ -47,7 +47,7 @@ tasks.algorithms.layout
 tasks.algorithms.text
 tasks.algorithms
 tasks.settings tasks.progress tasks.address
-storage.corpus.transfer storage.cleaning.removing
+storage.corpus.transfer storage.cleaning.removing storage.cleaning.threads
 storage.corpus
 storage.cleaning
 storage.runs storage.evaluations

@@ -262,9 +262,8 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         help='many questions: one a line, or JSON Lines with a "question"; - reads standard input; empty lines and lines that '
         "begin with # are skipped",
     )
-    text = 'go on from this answer, named by 8 or more digits of its id: --follow 1f0c9a2e "and in 2023?"'
-    ask.add_argument("--follow", metavar="ANSWER", help=text)
-    ask.add_argument("--fresh", action="store_true", help="ask again, even if an answer to the same question is kept")
+    ask.add_argument("--follow", metavar="ANSWER", help='go on from this answer, by its id: "and in 2023?"')
+    ask.add_argument("--fresh", action="store_true", help="ask again, even if an answer is kept")
     text = "end with an error, a batch too, if the chat model fails, is late or proves no answer; else rules quote evidence"
     ask.add_argument("--require-model", action="store_true", help=text)
     text = "show no answer of a model that nothing proves; rules quote evidence in its place"
@@ -316,8 +315,7 @@ def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
     _command(actions, "list", "cli.ask_commands:answers_list", "all answers, the newest first", common)
     _command(actions, "show", "cli.ask_commands:answers_show", "one answer, without asking again", common, named)
-    text = "delete an answer with its whole thread: the questions in a row that it belongs to"
-    _command(actions, "remove", "cli.ask_commands:answers_remove", text, common, named)
+    _command(actions, "remove", "cli.ask_commands:answers_remove", "one answer with its whole thread, for good", common, named)
     text = "write the report of an answer: its pages with the quoted places, and its flow"
     report = _command(verbs, "report", "cli.ask_commands:report", text, common, named)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
@@ -328,10 +326,8 @@ def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     named = Parser(add_help=False)
     named.add_argument("document", metavar="DOCUMENT", help="8 or more digits of its id, its name, or a part of it (not to remove)")
     _command(actions, "list", "cli.corpus_commands:status", "all documents", common)
-    text = "one document: its outline, pages and notes"
-    _command(actions, "show", "cli.corpus_commands:documents_show", text, common, named)
-    text = "unpublish a document and delete what it left"
-    remove = _command(actions, "remove", "cli.corpus_commands:documents_remove", text, common, named)
+    _command(actions, "show", "cli.corpus_commands:documents_show", "one document: its outline, pages and notes", common, named)
+    remove = _command(actions, "remove", "cli.corpus_commands:documents_remove", "a document and what it left", common, named)
     remove.add_argument("--now", action="store_true", help="wait until no reader can see it, then delete it")
     text = "canonical JSON, the same for the same documents and settings"
     export = _command(actions, "export", "cli.corpus_commands:documents_export", text, common)

@@ -39,7 +39,7 @@ def test_the_json_has_the_shape_that_was_agreed():
     assert set(told) == {
         "answer_id", "question", "answer", "answer_by", "status", "why", "reader", "citations", "paths", "pages", "evidence_pages",
         "gate", "usage", "snapshot", "settings", "models", "asked", "corpus", "scope", "notes",
-        "cached", "completeness", "refusal", "trace", "parts",
+        "cached", "completeness", "refusal", "trace", "parts", "asked_as", "follows", "thread",
     }  # fmt: skip
     assert json.loads(json.dumps(told)) == told
 
@@ -55,6 +55,12 @@ def test_fields_of_a_newer_version_are_left_out():
     told = answer_json(answer("report"))
     newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
     assert answer_from_json(newer, Answer) == answer("report")
+
+
+def test_an_answer_of_before_there_were_threads_stands_alone():
+    first = answer("report")
+    older = {name: value for name, value in answer_json(first).items() if name not in {"asked_as", "follows", "thread"}}
+    assert answer_from_json(older, Answer) == first
 
 
 def test_a_missing_field_is_named():
