@@ -87,9 +87,8 @@ def test_numbers_of_a_chart_are_shown_with_the_line_beside_them(tmp_path):
 
 
 def test_a_run_of_signs_is_not_shown(tmp_path):
-    answer = shown(
-        tmp_path, "How deep is Ellary?", Passage('%%%%%% F " #$$#&-( ,*#9*\n\uf0b7 \uf0b7\n\uf0b7 Ellary is 12 metres deep.', 1, NodeKind.FIGURE)
-    )
+    signs = '%%%%%% F " #$$#&-( ,*#9*\n\uf0b7 \uf0b7\n\uf0b7 Ellary is 12 metres deep.'
+    answer = shown(tmp_path, "How deep is Ellary?", Passage(signs, 1, NodeKind.FIGURE))
     assert [citation.quote for citation in answer.citations] == ["Ellary is 12 metres deep."]
 
 
