@@ -71,7 +71,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
             await asking.begin(questions)
             run = lineage_of_run(
                 location,
-                parameters=request.model_dump(mode="json", exclude={"settings", "earlier"}),
+                parameters=request.model_dump(mode="json", exclude={"settings", "earlier"}) | {"questions": questions},
                 settings=request.settings.model_dump(mode="json"),
                 run_id=ASKING + (run_id or uuid4().hex),
                 snapshot=lambda: snapshot.number,
@@ -186,8 +186,8 @@ async def answer_one(
         chain_steps(),
     ):
         calls.notes.extend(context.reader.notes)
-        asked_as = thread.understand(text)
-        question = replace(await understand(answer_id, asked_as, context), cited=thread.cited)
+        asked_as = thread.complete(text)
+        question = replace(await understand(answer_id, asked_as, context), cited=thread.lent_to(text))
         findings = await reader.read(question, context)
         answer = gather_answer(
             answer_id=answer_id,
@@ -203,6 +203,9 @@ async def answer_one(
         )
         if request.require_model and calls.unanswered:
             raise UnansweredError(calls.unanswered, answer)
+        if thread.follows:
+            # Its thread may have been removed meanwhile: what would be kept holds the words of it.
+            await asyncio.to_thread(context.snapshot.answer, thread.follows)
         if recorded:
             await record.submit(answer)
         ended(answer.status)

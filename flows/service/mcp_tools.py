@@ -54,20 +54,8 @@ PICTURE_PIXELS = 800
 SKIPPED_SHOWN = 20
 OF_USE = frozenset(
     [
-        *(
-            "answer_id",
-            "question",
-            "asked_as",
-            "follows",
-            "thread",
-            "answer",
-            "answer_by",
-            "status",
-            "why",
-            "reader",
-            "notes",
-            "withheld",
-        ),
+        *("answer_id", "question", "answer", "answer_by", "status", "why", "reader", "notes", "withheld"),
+        *("asked_as", "follows", "thread"),
         *("number", "document", "page", "place", "box", "section", "quote", "probability"),
         *("text", "support", "working", "numbers"),
     ]

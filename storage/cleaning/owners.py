@@ -12,7 +12,7 @@
 
 import fcntl
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -128,11 +128,18 @@ def erasing_alone(runs: Path) -> Iterator[None]:
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:
-    """Erase in one file; a line that was cut goes too: it is of no use, and may hold words of any document."""
+    return rewrite_lines(path, lambda line: _erase_in_line(line, gone))
+
+
+def rewrite_lines(path: Path, erase: Callable[[bytes], bytes]) -> int:
+    """Replace the lines of a run's file by what is left of each, and return how many changed.
+
+    One that was cut goes: it is of no use, and may hold words of any document.
+    """
     with log.writing_alone(path):
         lines = path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if not log.is_cut(line)]
-        erased = [_erase_in_line(line, gone) for line in whole]
+        erased = [erase(line) for line in whole]
         if erased != lines:
             data = b"".join(erased)
             with explain_full_disk(path.parent, len(data)):

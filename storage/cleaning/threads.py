@@ -1,11 +1,11 @@
 """Removing a thread: questions in a row with their answers, and whatever else was written down because they were asked."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import write_durably
 from storage.catalog.current import delete_question_files
 from storage.cleaning import owners
 from storage.corpus.snapshot import open_for_reading
@@ -13,7 +13,6 @@ from storage.locations import CorpusLocation, calls_folder
 from storage.runs import log
 from storage.runs.at_work import is_at_work
 from storage.runs.replies import CallCache, questions_owner
-from storage.system import explain_full_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +33,59 @@ def remove_thread(location: CorpusLocation, asked: str) -> RemovedThread:
     with open_for_reading(location) as snapshot:
         thread = snapshot.answer(asked).thread
         answers = snapshot.answers(thread)
-    gone, questions = {answer.answer_id for answer in answers}, {answer.question for answer in answers}
+    gone = {answer.answer_id for answer in answers}
     reports = owners.forget_reports(location.home, gone)
     delete_question_files(location.asked)
     CallCache(calls_folder(location.home)).forget(questions_owner(location.name))
+    words = ThreadWords(frozenset(gone), frozenset(answer.question for answer in answers))
     with owners.erasing_alone(location.runs):
-        for path in log.asking_files(location):
-            _forget_in_file(path, gone, questions)
+        # What holds an answer goes last, and the named one after all: until then the same call finds the thread again.
+        for path in sorted(log.asking_files(location), key=partial(_turn, asked=asked, gone=gone)):
+            words.forget_in(path)
     return RemovedThread(thread, len(gone), reports)
 
 
-def _forget_in_file(path: Path, gone: Collection[str], questions: Collection[str]) -> None:
-    """Forget in the file of a run, which goes whole where nothing else was asked; one at work is about something else."""
-    if is_at_work(path):
-        return
-    with log.writing_alone(path):
+def _turn(path: Path, *, asked: str, gone: Collection[str]) -> tuple[bool, bool]:
+    held = path.read_bytes()
+    return asked.encode() in held, any(name.encode() in held for name in gone)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadWords:
+    """What to look for in the files of runs: ids of answers, and the questions."""
+
+    answers: frozenset[str]
+    questions: frozenset[str]
+
+    def forget_in(self, path: Path) -> None:
+        """Forget in the file of a run; one that asked nothing else goes whole, unless it is still at work."""
         entries = [entry for line in path.read_bytes().splitlines() if (entry := log.read_entry(line))]
-        others = [entry for entry in entries if entry["kind"] == log.EntryKind.ANSWER and entry["answer_id"] not in gone]
-        asked = {
-            text for entry in entries if entry["kind"] == log.EntryKind.RUN for text in entry["parameters"].get("questions", ())
-        }
-        if not others and asked and asked <= set(questions):
+        answered = any(map(self.has, entries))
+        others = [entry for entry in entries if entry["kind"] == log.EntryKind.ANSWER and not self.has(entry)]
+        asked = [text for entry in entries if answered or self.is_here(entry) for text in questions_of(entry)]
+        if asked and not others and self.questions.issuperset(asked) and not is_at_work(path):
             path.unlink()
-        elif any(_is_of(entry, gone) for entry in entries):
-            kept = [_without_questions(entry, questions) for entry in entries if not _is_of(entry, gone)]
-            data = b"".join(map(log.entry_line, kept))
-            with explain_full_disk(path.parent, len(data)):
-                write_durably(path, data)
+        elif asked:
+            owners.rewrite_lines(path, self.erase)
+
+    def has(self, entry: Mapping[str, Any]) -> bool:
+        return entry.get("answer_id") in self.answers or entry.get("subject") in self.answers
+
+    def is_here(self, entry: Mapping[str, Any]) -> bool:
+        """Say whether what a run begins with was asked in this thread, or in none."""
+        follow = entry.get("parameters", {}).get("follow") or ""
+        return not follow or any(name.startswith(follow) for name in self.answers)
+
+    def erase(self, line: bytes) -> bytes:
+        """Return what is left of a line: nothing of an answer and its steps, of a batch the other questions."""
+        entry = log.read_entry(line)
+        if entry is None or not (self.has(entry) or self.questions.intersection(questions_of(entry))):
+            return line
+        left = {"questions": [text for text in questions_of(entry) if text not in self.questions]}
+        return b"" if self.has(entry) else log.entry_line({**entry, "parameters": entry["parameters"] | left})
 
 
-def _is_of(entry: dict[str, Any], gone: Collection[str]) -> bool:
-    return entry.get("answer_id") in gone or entry.get("subject") in gone
-
-
-def _without_questions(entry: dict[str, Any], questions: Collection[str]) -> dict[str, Any]:
-    """Return the first entry of a batch with other questions without those of the thread."""
-    if entry["kind"] != log.EntryKind.RUN:
-        return entry
-    parameters = entry["parameters"]
-    return entry | {"parameters": parameters | {"questions": [text for text in parameters["questions"] if text not in questions]}}
+def questions_of(entry: Mapping[str, Any]) -> Sequence[str]:
+    """Return the questions that a run begins with; any other entry, and an ingest, has none."""
+    found: Sequence[str] = entry["parameters"].get("questions", ()) if entry["kind"] == log.EntryKind.RUN else ()
+    return found

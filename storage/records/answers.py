@@ -222,20 +222,20 @@ class Answer:
     scope: Mapping[str, Any]
     settings: Mapping[str, Any]
     models: Mapping[str, str]
+    asked_as: str
+    follows: str | None
+    thread: str
     notes: tuple[str, ...] = ()
     cached: bool = False
     refusal: Refusal | None = None
     completeness: float | None = None
     trace: tuple[TraceStep, ...] = ()
     parts: tuple[AnswerPart, ...] = ()
-    asked_as: str = ""
-    follows: str | None = None
-    thread: str = ""
 
     @property
     def was_completed(self) -> bool:
         """Whether the question left out what it is about, and was understood after the one before."""
-        return self.asked_as not in ("", self.question)
+        return self.asked_as != self.question
 
     @property
     def is_unproven(self) -> bool:

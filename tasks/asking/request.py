@@ -52,7 +52,7 @@ class AskRequest(BaseModel):
         False, description="fail where the chat model fails, is late or proves no answer; without it, rules quote the evidence"
     )
     follow: str | None = Field(
-        None, description='the one question goes on from this answer, named by 8 or more digits of its id: "and in 2023?"'
+        None, description="the one question goes on from this answer, named by 8 or more digits of its id, and within its limits"
     )
     earlier: tuple[QuestionText, ...] = Field(
         (), description="the questions before this one, where a client keeps the conversation itself"
@@ -62,6 +62,11 @@ class AskRequest(BaseModel):
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask
     )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What the questions are limited to, as an answer says it."""
+        return self.model_dump(mode="json", include={"documents", "pages", "modality"})
 
     def deadline(self, began: float) -> float | None:
         """Return until when a model may read for a question that began at this moment of time.monotonic(), None for ever."""

@@ -76,7 +76,7 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
         "weight": context.second and second_look,
         "rerank_weight": name_of_reranker(context.settings) and rerank,
     }
-    wanted = {name: look for name, look in looks.items() if look and is_wanted(name, context)}
+    wanted = {name: look for name, look in looks.items() if look and weighs_something(name, context)}
     if not wanted:
         return scores
     best = find_best_pages(graph, scores, context)
@@ -88,8 +88,8 @@ async def look_again(question: Question, graph: CandidateGraph, scores: NodeScor
     return await weigh_opinions.submit(question, graph, scores, best, given, context) if given else scores
 
 
-def is_wanted(look: str, context: AskContext) -> bool:
-    """Say whether a look weighs something; one whose weight was fitted is seen by every evaluation, which may weigh it anew."""
+def weighs_something(look: str, context: AskContext) -> bool:
+    """Say whether a look is taken; one whose weight was fitted is seen by every evaluation, which may weigh it anew."""
     is_own = getattr(context.settings.second, look) is not None
     return weight_of(look, context) != 0 or (recorder.is_watched and not is_own)
 

@@ -1,10 +1,10 @@
-"""Questions in a row: what came before one, how it is understood after that, and what it takes along."""
+"""Questions in a row: what came before one, what it takes from that, and which passages are lent to it."""
 
 from dataclasses import dataclass
 
 from storage.corpus.snapshot import Snapshot
-from storage.records.answers import Answer
-from tasks.algorithms.questions.following import understand
+from storage.records.answers import Answer, Citation
+from tasks.algorithms.questions.following import complete
 from tasks.asking.request import LONGEST_QUESTION, AskRequest, QuestionError, clean
 
 LOOKED_THROUGH = 20
@@ -13,34 +13,37 @@ LOOKED_THROUGH = 20
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """The question before as it was `understood`, empty where there is none, and its answer, where that is kept."""
+    """What came before a question: the question `before`, completed, and what its answer cites; and that answer, if it is followed.
 
-    understood: str = ""
+    Where a client keeps the conversation itself none is followed: an answer to the same question may be somebody else's.
+    """
+
+    before: str = ""
+    cited: tuple[Citation, ...] = ()
     followed: Answer | None = None
 
     @property
     def follows(self) -> str | None:
         return self.followed.answer_id if self.followed else None
 
-    @property
-    def cited(self) -> tuple[str, ...]:
-        """The nodes that the answer before cites."""
-        return tuple(dict.fromkeys(one.node_id for one in self.followed.citations)) if self.followed else ()
-
     def id_for(self, answer_id: str) -> str:
         """Return the id of the thread of an answer: that of the first in it."""
         return self.followed.thread if self.followed else answer_id
 
-    def understand(self, question: str) -> str:
-        cited = self.followed.citations[:1] if self.followed else ()
-        page = next((f"page {one.page} of {one.document.name}" for one in cited), "")
-        return understand(question, self.understood, page)
+    def complete(self, question: str) -> str:
+        page = next((f"page {one.page} of {one.document.name}" for one in self.cited), "")
+        return complete(question, self.before, page)
+
+    def lent_to(self, question: str) -> tuple[str, ...]:
+        """Return the nodes that were cited before, for a question that leaves something out."""
+        return tuple(dict.fromkeys(one.node_id for one in self.cited)) if self.complete(question) != question else ()
 
     def limit(self, request: AskRequest) -> AskRequest:
-        """Return the request with the limits of the question before, where it has none of its own."""
-        if not self.followed or request.documents or request.pages or request.modality:
+        """Return the request with those limits of the question before that it has not itself, unless it names documents."""
+        if not self.followed or request.documents:
             return request
-        return AskRequest.model_validate({**dict(request), **self.followed.scope})
+        inherited = {name: limit for name, limit in self.followed.scope.items() if not getattr(request, name)}
+        return AskRequest.model_validate({**dict(request), **inherited})
 
 
 ALONE = Thread()
@@ -56,15 +59,14 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
         return ALONE
     if (many := len(request.questions)) > 1:
         raise QuestionError(
-            f"one question follows another, and {many} were asked",
-            str(many),
-            "ask them one by one, each following the last",
+            f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
     if request.follow:
         followed = snapshot.answer(request.follow)
-        return Thread(followed.asked_as, followed)
+        return Thread(followed.asked_as, followed.citations, followed)
     before = ""
     for question in request.earlier:
-        before = understand(clean(question)[:LONGEST_QUESTION], before) or before
+        before = complete(clean(question)[:LONGEST_QUESTION], before) or before
+    asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)
-    return Thread(before, next((answer for answer in newest if answer.asked_as == before), None))
+    return Thread(before, next((answer.citations for answer in newest if (answer.asked_as, answer.scope) == asked), ()))

@@ -82,7 +82,7 @@ def gather_answer(
         usage=usage(calls, steps, findings.way.counts),
         corpus=request.corpus,
         snapshot=context.snapshot.number,
-        scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
+        scope=request.limits,
         settings=request.settings.model_dump(mode="json"),
         models=models,
         notes=(*synthesis.notes, *list_notes(calls)),

@@ -84,7 +84,7 @@ class KeptAnswers:
         The same words in another thread are another question.
         """
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
-        asked = (text, self.thread.understood, self.thread.follows or "", language())
+        asked = (text, self.thread.complete(text), self.thread.follows or "", *self.thread.lent_to(text), language())
         way = (scope, self.request.reader, deciding_settings(self.request.settings))
         served = server.identity if server else ""
         reranker = name_of_reranker(self.request.settings)

@@ -19,7 +19,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.graph.search import Scope
 from storage.locations import corpus_location
 from storage.runs.log import RunLog
-from tasks.algorithms.questions.following import understand
+from tasks.algorithms.questions.following import complete
 from tasks.asking import question as asking
 from tasks.asking.candidates import find_candidates, page_ranking
 from tasks.asking.second_look import score_and_look_again
@@ -55,7 +55,7 @@ async def measure(corpus, threads):
             for thread in threads:
                 half, before = ("kept" if is_kept(thread) else "tuned"), ""
                 for turn in thread["turns"]:
-                    before = understand(turn["question"], before)
+                    before = complete(turn["question"], before)
                     if not turn["depends"]:
                         counts[half, "changed"] += before != turn["question"]
                         continue
@@ -69,7 +69,7 @@ def seconds_of(threads):
     taken = []
     for question, before in itertools.islice(pairs, CALLS):
         began = time.perf_counter()
-        understand(question, before)
+        complete(question, before)
         taken.append(time.perf_counter() - began)
     return taken
 

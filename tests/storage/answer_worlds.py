@@ -49,6 +49,7 @@ def answer(*names: str, asked: str = "2026-01-01T00:00:00+00:00", question: str 
     return Answer(
         answer_id=answer_id,
         asked_as=question,
+        follows=None,
         thread=answer_id,
         asked=asked,
         question=question,

@@ -1,6 +1,5 @@
 """Questions and their progress; passages, answers with their reports and lineage; metrics."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
@@ -95,9 +94,9 @@ def answer(corpus: Corpus, answer: AnswerNamed) -> Response:
 
 
 @router.delete("/corpora/{corpus}/answers/{answer}")
-async def remove(corpus: Corpus, answer: AnswerNamed) -> RemovedThread:
+def remove(corpus: Corpus, answer: AnswerNamed) -> RemovedThread:
     """Delete an answer with its whole thread: the questions in a row that it belongs to."""
-    return await asyncio.to_thread(remove_thread, corpus_location(corpus), answer)
+    return remove_thread(corpus_location(corpus), answer)
 
 
 @router.get(

@@ -18,7 +18,7 @@ from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import open_for_reading
-from storage.errors import ExpectedError
+from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpora_folder, corpus_location
 from tasks.asking.request import AskRequest
 from tasks.lineage.at_work import ingests_at_work
@@ -58,7 +58,9 @@ async def ask(request: Request) -> Response:
         (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
-        shown = partial(page, corpus, question=question, reader=reader, follow=follow)
+        # An answer that is gone can be followed no more.
+        kept = "" if isinstance(error, UnknownError) else follow
+        shown = partial(page, corpus, question=question, reader=reader, follow=kept)
         return await asyncio.to_thread(shown, error=refusal.error, status=refusal.status)
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 

@@ -7,11 +7,12 @@ from tasks.algorithms.questions.places import NUMBER_WORDS, named_places
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.kept import says_something
 from tasks.algorithms.text.stems import IDEOGRAPHS, words_of
+from tasks.algorithms.text.words import first_words
 
 _VERB = r"(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|may|might|must)"
 _LEAD = re.compile(
-    r"\W*(?:and|or|but|also|then|so|same|plus|sorry|oh|no|ok|okay|again|(?:what|how) about|what if|ours|mine"
-    r"|und|oder|aber|et|ou|mais)\b",
+    r"\W*(?:(?:and|or|but|also|then|so|plus|sorry|oh|ok|okay|again|(?:what|how) about|ours|mine|und|oder|aber|et|ou)\b"
+    r"|no\b[,.]? (?!of\b)|(?:the )?same (?:for|in|at|with|on)\b)",
     re.I,
 )
 """How a question goes on from another."""
@@ -21,8 +22,12 @@ _STANDING_IN = re.compile(
     re.I,
 )
 """Words that stand for what was named before."""
-_NOT_STANDING_IN = re.compile(rf"\b{_VERB}\s+there\b|\bthere\s+{_VERB}\b|(?<=\w)\s+(?:that|who|which)\s+{_VERB}\b", re.I)
-"""A "there" that is no place, and a "that" of the noun before it."""
+_NOT_STANDING_IN = re.compile(
+    rf"\b{_VERB}\s+there\b|\bthere\s+{_VERB}\b|(?<=\w)\s+(?:that|who|which)\s+{_VERB}\b"
+    rf"|\b(?:do|does|did|would|will)\s+it\s+(?:take|cost|rain)\b|\b{_VERB}\s+it\s+(?:\w+\s+){{1,2}}to\b",
+    re.I,
+)
+"""A "there" that is no place, a "that" of the noun before it, an "it" that is nothing."""
 _ASKED_OF = re.compile(
     rf"^[^,;:.]*\b(?:{_VERB}(?:n't)?\s+(?:it|they|he|she)|(?:of|in|on|at|for|from|to|by|with|about)\s+"
     r"(?:it|them|him|her|there|that|those|these)(?!\s+(?:who|which|that|of|in)))\b",
@@ -43,9 +48,10 @@ SHORT, FEW = 10, 3
 
 Of 25 pairs the one that finds the most follow-ups, of half the threads of tests/corpus_threads.jsonl and of thirty others.
 """
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONTHS = "january|february|march|april|june|july|august|september|october|november|december|(?<=in )may|may(?= (?:19|20)\\d\\d)"
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_VALUES = (_YEAR, re.compile(r"\bQ[1-4]\b"), re.compile(rf"\b(?:{_MONTHS})\b", re.I), re.compile(r"\b[A-Z]{1,6}-?\d+\b"))
+_VALUES = (_YEAR, re.compile(r"\bQ[1-4]\b"), re.compile(rf"\b(?:{_MONTHS})\b", re.I))
+_NUMBERED = re.compile(r"\b(?!Q[1-4]\b)([A-Z]{1,6}-?)\d+\b")
 """Years, quarters, months, and what is numbered ("SR-06"): another of the same kind takes its place."""
 _OTHER_YEAR = re.compile(
     r"\b(?:(?P<next>the\s+(?:year\s+after|(?:following|next)\s+year))|(?:the\s+)?(?:year\s+before|(?:previous|prior)\s+year)"
@@ -53,42 +59,55 @@ _OTHER_YEAR = re.compile(
     re.I,
 )
 _FILLERS = frozenset(("please", "pls", "thanks", "year", "years"))
-_THAT_PAGE = re.compile(r"\b(?:that|this|the same) (?:page|slide|sheet)\b", re.I)
-_ABOUT = " (about: "
+_THAT_PAGE = re.compile(r"\b(?:that|this|the same) (?:page|slide|sheet)\b(?! as\b)", re.I)
+_HEAD = re.compile(
+    rf"(?:what|which|who|whose|when|where|why|how(?:\s+(?:many|much|long|far|high|often|big|large|old))?)\b\s*(?:{_VERB}\b\s*)?",
+    re.I,
+)
+"""How a question begins that asks for something: what it is about comes after that."""
+_ABOUT, _LONGEST_SUBJECT = " (about: ", 60  # words
 
 
-def understand(question: str, before: str = "", page: str = "") -> str:
-    """Return a question as it is to be understood after another, `before`, which was understood so itself.
+def complete(question: str, before: str = "", page: str = "") -> str:
+    """Return a question with what it leaves out taken from the one `before` it, which was completed itself.
 
-    "That page" is the one that the answer before cites, where that is known: `page`, in words.
     One that stands by itself stays as it is. Of one that says no more than another year, quarter, month or number, the question
-    before is asked with that; any other says what it is about, in brackets: the question before, or what that was about.
+    before is asked with that; any other says in brackets what it is about: what the question before asked of, or was about itself.
+    "That page" is the one that the answer before cites, where that is known: `page`, in words.
     """
-    if page and _THAT_PAGE.search(question):
-        return _THAT_PAGE.sub(page, question)
+    if page:
+        question = _THAT_PAGE.sub(lambda _found: page, question)
     if not before or not leaves_out(question):
         return question
-    _asked, mark, about = before.rpartition(_ABOUT)
-    subject, left = _with_values_of(question, about.removesuffix(")") if mark else before)
+    asked, left = _with_values_of(question, subject_of(before))
     lead = _LEAD.match(left)
     added = words_of(left[lead.end() :] if lead else left)
-    says_more = any(says_something(word) and word.casefold() not in _FILLERS for word in added)
-    return f"{question}{_ABOUT}{subject})" if says_more or left == question else subject
+    if left != question and not any(says_something(word) and word.casefold() not in _FILLERS for word in added):
+        return asked
+    head = _HEAD.match(asked)
+    about = first_words(asked[head.end() :] if head else asked, _LONGEST_SUBJECT).rstrip(" ?")
+    return f"{question}{_ABOUT}{about})"
+
+
+def subject_of(completed: str) -> str:
+    """Return what a completed question is about, in the words of an earlier one; one that stands by itself is that itself."""
+    _question, mark, about = completed.rpartition(_ABOUT)
+    return about.removesuffix(")") if mark and completed.endswith(")") else completed
 
 
 def leaves_out(question: str) -> bool:
     """Say whether a question cannot be understood without the one before it; of one without spaces between words nobody knows."""
     if IDEOGRAPHS.search(question):
         return False
-    if _LEAD.match(question) or _ASKED_OF.search(question):
+    plain = _NOT_STANDING_IN.sub(" ; ", question)
+    if _LEAD.match(question) or _ASKED_OF.search(plain):
         return True
     telling = [word for word in words_of(question) if says_something(word)]
     if not _SENTENCE.search(question):
         return bool(_PLACING.match(question) or _STANDING_IN.search(question)) or len(telling) < FEW
     if question_terms(question).anchors or named_places(question) or speaks_of_document(question):
         return False
-    stands_in = _STANDING_IN.search(_NOT_STANDING_IN.sub(" ", question))
-    return len(question.split()) <= SHORT and (bool(stands_in) or len(telling) <= FEW)
+    return len(question.split()) <= SHORT and (bool(_STANDING_IN.search(plain)) or len(telling) <= FEW)
 
 
 def _with_values_of(question: str, subject: str) -> tuple[str, str]:
@@ -99,7 +118,8 @@ def _with_values_of(question: str, subject: str) -> tuple[str, str]:
         step = int(count) if count.isdigit() else NUMBER_WORDS.get(count, 1)
         year = int(years.pop()) + (step if other["next"] or other["later"] else -step)
         return _YEAR.sub(str(year), subject), _OTHER_YEAR.sub(" ", question)
-    for kind in _VALUES:
+    numbered = [re.compile(rf"\b{prefix}\d+\b") for prefix in sorted(set(_NUMBERED.findall(question)))]
+    for kind in (*_VALUES, *numbered):
         new, old = set(kind.findall(question)), set(kind.findall(subject))
         if len(new) == len(old) == 1 and new != old:
             subject, question = kind.sub(new.pop(), subject), kind.sub(" ", question)

@@ -147,7 +147,7 @@ def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, .
         "models": {"embedder": "small"},
     }
     given |= more
-    return Answer(**{"asked_as": given["question"], "thread": given["answer_id"]} | given)
+    return Answer(**{"asked_as": given["question"], "follows": None, "thread": given["answer_id"]} | given)
 
 
 def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> ReportEvidence:
