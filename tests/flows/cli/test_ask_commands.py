@@ -26,6 +26,9 @@ PARTS = {
         "answer_id",
         "asked",
         "question",
+        "asked_as",
+        "follows",
+        "thread",
         "answer",
         "answer_by",
         "status",
@@ -212,7 +215,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",
-        "fresh": True, "require_model": False, "local": False, "preset": "default",
+        "follow": None, "fresh": True, "require_model": False, "local": False, "preset": "default",
         "questions": ["How deep?"],
     }  # fmt: skip
 

@@ -31,7 +31,9 @@ def events_in(text):
 
 
 def fleeting_apart(answer):
-    lasting = {name: value for name, value in answer.items() if name not in ("answer_id", "asked", "usage", "cached", "link")}
+    lasting = {
+        name: value for name, value in answer.items() if name not in ("answer_id", "thread", "asked", "usage", "cached", "link")
+    }
     return lasting | {"citations": [{**cited, "link": ""} for cited in answer["citations"]]}
 
 
