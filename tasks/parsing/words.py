@@ -37,7 +37,12 @@ def words_of(page: pdfium.PdfPage, *, upright: bool = False) -> list[tuple[Box, 
     shares = np.clip(corners @ _to_shares(page), 0.0, 1.0).reshape(-1, 4, 2)
     low, high = shares.min(axis=1), shares.max(axis=1)
     boxes, seen = np.concatenate([low, high], axis=1).tolist(), (low < high).all(axis=1).tolist()
-    return [(tuple(box), word[0]) for box, word, shown in zip(boxes, words, seen, strict=True) if shown]
+    return [(tuple(box), whole_signs(word[0])) for box, word, shown in zip(boxes, words, seen, strict=True) if shown]
+
+
+def whole_signs(word: str) -> str:
+    """Return the word with the halves joined in which pdfium gives mathematical letters; a half alone cannot be read."""
+    return word if word.isascii() else word.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _leans(layer: pdfium.PdfTextPage, place: int, turn: float) -> bool:

@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from tasks.algorithms.layout.lines import box_of_quote, join_words
 from tasks.parsing import words as reading
-from tasks.parsing.words import words_of
+from tasks.parsing.words import whole_signs, words_of
 
 WIDTH, HEIGHT, SIZE = 595, 842, 11
 PAGE = (0.0, 0.0, 1.0, 1.0)
@@ -98,3 +98,9 @@ def test_a_letter_without_a_box_has_no_place(monkeypatch):
         reading.pdfium_c, "FPDFText_GetLooseCharBox", lambda layer, place, *sides: place > 2 and ask(layer, place, *sides)
     )
     assert [word for _box, word in words_of(page)][:2] == ["ships", "came"]
+
+
+def test_mathematical_letters_are_whole_and_can_be_written():
+    halves = "E(" + "\ud835\udc34" + ")"
+    assert whole_signs(halves) == "E(\U0001d434)" and whole_signs("Größe") == "Größe"
+    assert whole_signs("half\ud835").encode() == b"half\xef\xbf\xbd"
