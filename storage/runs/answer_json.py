@@ -51,7 +51,7 @@ def answer_from_json(value: Mapping[str, Any], kind: type[T]) -> T:
 
     One that was kept before there were threads stands alone.
     """
-    alone = {"asked_as": value.get("question"), "thread": value.get("answer_id")}
+    alone = {"asked_as": value.get("question"), "follows": None, "thread": value.get("answer_id")}
     try:
         return adapter(kind).validate_python({**alone, **value})
     except ValidationError as error:

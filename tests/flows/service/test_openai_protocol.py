@@ -123,11 +123,11 @@ def test_the_users_earlier_messages_are_the_thread_whatever_stands_between_them(
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
     between = [{"role": "assistant", "content": "It weighs 9,999 t in Quessant."}, {"role": "user", "content": [picture]}]
     titled = {"role": "user", "content": '### Task:\nGive a "title".'}
-    first = official.chat.completions.create(model="small", messages=ASKED).flowreader
+    official.chat.completions.create(model="small", messages=ASKED)
     messages = [*ASKED, *between, titled, {"role": "user", "content": "and of an MT-2?"}]
     reply = official.chat.completions.create(model="small", messages=messages)
     assert reply.flowreader["asked_as"] == WEIGHT.replace("MT-3", "MT-2")
-    assert (reply.flowreader["follows"], reply.flowreader["thread"]) == (first["answer_id"], first["answer_id"])
+    assert (reply.flowreader["follows"], reply.flowreader["thread"]) == (None, reply.flowreader["answer_id"])
     assert reply.choices[0].message.content.startswith(f"*asked as: {WEIGHT.replace('MT-3', 'MT-2')}*\n\n")
     assert "9,999" not in reply.choices[0].message.content
 
