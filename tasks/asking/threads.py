@@ -67,6 +67,8 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
     before = ""
     for question in request.earlier:
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
+    if complete(request.questions[0], before) == request.questions[0]:
+        return Thread(before)
     asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)
     return Thread(before, next((answer.citations for answer in newest if (answer.asked_as, answer.scope) == asked), ()))
