@@ -55,13 +55,13 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
     A client that keeps the conversation itself gives the questions `earlier`: what it says of answers is no evidence. Raise
     QuestionError where several questions follow, UnknownError where the answer before is gone or of another corpus, AmbiguousError.
     """
-    if not request.follow and not request.earlier:
+    if request.follow is None and not request.earlier:
         return ALONE
     if (many := len(request.questions)) > 1:
         raise QuestionError(
             f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
-    if request.follow:
+    if request.follow is not None:
         followed = snapshot.answer(request.follow)
         return Thread(followed.asked_as, followed.citations, followed)
     before = ""

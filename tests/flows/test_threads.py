@@ -88,6 +88,7 @@ def test_what_stands_by_itself_is_kept_whatever_a_client_says_was_before(locatio
     ("limits", "problem", "says"),
     [
         ({"follow": "12345678"}, UnknownError, "no answer '12345678' in corpus 'small'"),
+        ({"follow": ""}, UnknownError, "no answer ''"),
         ({"follow": "why"}, UnknownError, "no answer 'why'"),
         ({"questions": ("why?", "how?"), "follow": "12345678"}, QuestionError, "and 2 were asked"),
         ({"questions": ("why?", "how?"), "earlier": (COAST,)}, QuestionError, "and 2 were asked"),
