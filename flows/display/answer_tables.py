@@ -25,7 +25,7 @@ def show_answers(corpus: str, answers: Sequence[AnswerView], output: Output) -> 
         output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
         return
     rows = [
-        (one.answer_id[:8], minute(one.asked), "withheld" if one.withheld else one.status, shorten(one.question, QUESTION_SHOWN))
+        (one.answer_id[:8], minute(one.asked), "withheld" if one.withheld else one.status, shorten(one.asked_as, QUESTION_SHOWN))
         for one in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)

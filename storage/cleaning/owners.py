@@ -14,6 +14,7 @@ import fcntl
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from storage.artifacts import write_durably
@@ -111,7 +112,7 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     if not (gone and location.runs.is_dir()):
         return 0
     with erasing_alone(location.runs):
-        return sum(_erase_in_file(path, gone) for path in log.asking_files(location))
+        return sum(rewrite_lines(path, partial(_erase_in_line, gone=gone)) for path in log.asking_files(location))
 
 
 @contextmanager
@@ -125,10 +126,6 @@ def erasing_alone(runs: Path) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
-
-
-def _erase_in_file(path: Path, gone: Collection[str]) -> int:
-    return rewrite_lines(path, lambda line: _erase_in_line(line, gone))
 
 
 def rewrite_lines(path: Path, erase: Callable[[bytes], bytes]) -> int:
@@ -150,7 +147,7 @@ def rewrite_lines(path: Path, erase: Callable[[bytes], bytes]) -> int:
     return sum(before != after for before, after in zip(whole, erased, strict=True))
 
 
-def _erase_in_line(line: bytes, gone: Collection[str]) -> bytes:
+def _erase_in_line(line: bytes, *, gone: Collection[str]) -> bytes:
     """Return the line without words of these documents; of an answer that names one and cannot be read, nothing stays."""
     entry = log.read_entry(line) if any(document.encode() in line for document in gone) else None
     if entry is None or entry["kind"] != log.EntryKind.ANSWER:

@@ -31,8 +31,7 @@ class Thread:
         return self.followed.thread if self.followed else answer_id
 
     def complete(self, question: str) -> str:
-        page = next((f"page {one.page} of {one.document.name}" for one in self.cited), "")
-        return complete(question, self.before, page)
+        return complete(question, self.before, [(one.page, one.document.name) for one in self.cited])
 
     def lent_to(self, question: str) -> tuple[str, ...]:
         """Return the nodes that were cited before, for a question that leaves something out."""
@@ -53,7 +52,8 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
     """Return what came before the question of a request.
 
     A client that keeps the conversation itself gives the questions `earlier`: what it says of answers is no evidence. Raise
-    QuestionError where several questions follow, UnknownError where the answer before is gone or of another corpus, AmbiguousError.
+    QuestionError where several questions follow or both ways are taken, UnknownError where the answer before is gone or of another
+    corpus, AmbiguousError.
     """
     if request.follow is None and not request.earlier:
         return ALONE
@@ -62,6 +62,10 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
             f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
     if request.follow is not None:
+        if request.earlier:
+            raise QuestionError(
+                "a question follows an answer or earlier questions, and both were given", request.follow, "give only one of the two"
+            )
         followed = snapshot.answer(request.follow)
         return Thread(followed.asked_as, followed.citations, followed)
     before = ""

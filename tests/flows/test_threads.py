@@ -15,7 +15,7 @@ from tasks.asking.threads import find_thread
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, answer_to, answers_to
 from tests.waiting import files_below
 
-ON, ABOUT = "and at the Quessant narrows?", "megawatts are possible at the Aldre coast"
+ON, ABOUT = "and at the Quessant narrows?", "How many megawatts are possible at the Aldre coast"
 
 
 @pytest.fixture
@@ -55,15 +55,19 @@ def test_a_thread_stays_within_its_limits_unless_documents_are_named(location):
 def test_that_page_is_the_one_that_the_answer_before_cites_first(location):
     first = answer_to(COAST)
     on = answer_to("What else is on that slide?", follow=first.answer_id)
-    assert on.asked_as == "What else is on page 4 of strategy.pptx?"
+    assert on.asked_as == "What else is on the 4th slide of strategy.pptx?"
     assert (on.pages[0].document.name, on.pages[0].page) == ("strategy.pptx", 4)
 
 
 def test_a_conversation_that_its_client_keeps_is_understood_from_its_questions_alone(location):
     second = answer_to("why?", earlier=("Hello there, who are you?", COAST, ON))
-    assert second.asked_as == f"why? (about: {ABOUT})" and second.follows is None and second.thread == second.answer_id
+    assert (
+        second.asked_as == f"why? (about: {ABOUT}, at the Quessant narrows)"
+        and second.follows is None
+        and second.thread == second.answer_id
+    )
     many = answer_to("why?", earlier=tuple(f"What is the price of part {number}?" for number in range(500)))
-    assert many.asked_as == "why? (about: the price of part 499)"
+    assert many.asked_as == "why? (about: What is the price of part 499)"
 
 
 def test_a_kept_answer_with_the_same_limits_lends_its_passages_to_such_a_conversation_and_nothing_else(location):
@@ -92,6 +96,7 @@ def test_what_stands_by_itself_is_kept_whatever_a_client_says_was_before(locatio
         ({"follow": "why"}, UnknownError, "no answer 'why'"),
         ({"questions": ("why?", "how?"), "follow": "12345678"}, QuestionError, "and 2 were asked"),
         ({"questions": ("why?", "how?"), "earlier": (COAST,)}, QuestionError, "and 2 were asked"),
+        ({"follow": "12345678", "earlier": (COAST,)}, QuestionError, "both were given"),
     ],
 )
 def test_what_cannot_be_followed_is_refused_in_words(location, limits, problem, says):
