@@ -2,11 +2,12 @@
 
 import re
 
-from fastapi import APIRouter, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from flows.service.paths import from_root, roots_of
 from flows.service.web.html import html
+from flows.service.web.library import corpora, look_into
 from storage.artifacts import home_artifacts
 from storage.codec import adapter
 from storage.corpus.snapshot import open_for_reading
@@ -16,6 +17,7 @@ from tasks.report.evidence import gather_evidence
 from tasks.report.graph import draw_paths
 from tasks.report.write import report_of
 from tasks.views.answers import view_answer, view_answers
+from tasks.views.render import MARKDOWN, draw
 from tasks.views.runs import AnswerLineageView, lineage_context, lineage_json, view_lineage
 
 OF_PREFECT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -31,7 +33,16 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
         found = snapshot.answer(answer_id)
         view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
         thread = view_answers(snapshot.answers(found.thread)[::-1], snapshot)
-    return html("answer.html", corpus=corpus, answer=view, thread=thread, evidence=evidence, drawing=draw_paths(view, evidence))
+    shown = {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
+    return html("answer.html", corpus=corpus, corpora=corpora(), **look_into(corpus), **shown)
+
+
+@router.get("/{answer_id}/markdown")
+def markdown(request: Request, answer_id: str, corpus: str = "default") -> Response:
+    """Show an answer as Markdown, with links to the pages that it cites."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        view = view_answer(snapshot.answer(answer_id), snapshot)
+    return PlainTextResponse(draw(MARKDOWN, "answer_page.j2", answer=view, service=str(request.base_url).rstrip("/")))
 
 
 @router.get("/{answer_id}/report")

@@ -12,26 +12,20 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from flows.service.paths import from_root
 from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
-from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import open_for_reading
+from flows.service.web.library import corpora, look_into
 from storage.errors import ExpectedError, UnknownError
-from storage.locations import corpora_folder, corpus_location
+from storage.locations import corpus_location
 from tasks.asking.request import AskRequest
-from tasks.lineage.at_work import ingests_at_work
 from tasks.models.endpoints import EndpointError
 from tasks.reading.choice import settle_reading
 from tasks.settings.ask import AskSettings
 from tasks.settings.readers import READERS
-from tasks.views.answers import view_answers
 from tasks.views.corpora import view_corpora
-from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView
 
-ANSWERS_SHOWN = 20
 FORM, USUAL = "application/x-www-form-urlencoded", "default"
 
 router = APIRouter()
@@ -50,11 +44,12 @@ async def begin(request: Request, corpus: str = "") -> Response:
 @router.post("/")
 async def ask(request: Request) -> Response:
     """Answer the form's question, and redirect to its answer; errors are shown on the page."""
-    fields = {name: values[0] for name, values in parse_qs((await read_body(request, FORM)).decode("utf-8", "replace")).items()}
+    given = parse_qs((await read_body(request, FORM)).decode("utf-8", "replace"))
+    fields = {name: values[0] for name, values in given.items()}
     corpus, question, reader, follow = (fields.get(name, "") for name in ("corpus", "question", "reader", "follow"))
     try:
-        limits = {"corpus": corpus, "reader": reader or READERS[0], "follow": follow or None}
-        asked = {"questions": [question], "settings": settings_in(fields), **limits}
+        limits = {"corpus": corpus, "documents": given.get("documents", []), "follow": follow or None}
+        asked = {"questions": [question], "reader": reader or READERS[0], "settings": settings_in(fields), **limits}
         (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
@@ -89,9 +84,9 @@ def page(
     status: int = 200,
 ) -> HTMLResponse:
     """Return the page of the corpus if it exists, or is `named` and could; else of the usual one."""
-    names = [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
+    names = corpora()
     chosen = corpus if corpus in names or (named and corpus_location(corpus)) else choose_corpus(names)
-    contents: dict[str, Any] = {"documents": (), "answers": (), "at_work": ()}
+    contents: dict[str, Any] = {"documents": (), "conversations": (), "at_work": ()}
     try:
         if chosen in names:
             contents = look_into(chosen)
@@ -118,13 +113,3 @@ def page(
     if chosen in names:
         reply.set_cookie(REMEMBERED, chosen, max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return reply
-
-
-def look_into(corpus: str) -> dict[str, Any]:
-    """Return the documents, unready ones first, the newest answers, and a line for each ingest at work."""
-    location = corpus_location(corpus)
-    at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
-    with open_for_reading(location) as snapshot:
-        documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
-        answers = view_answers(snapshot.newest_answers(ANSWERS_SHOWN), snapshot)
-    return {"documents": documents, "answers": answers, "at_work": at_work}

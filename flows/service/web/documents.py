@@ -2,23 +2,31 @@
 
 import asyncio
 from enum import IntEnum
+from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
+from storage.errors import UnknownError
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import Page
 from storage.text import printable_path
+from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Numbered, cited_pages, marks_of
-from tasks.report.pictures import draw_page
+from tasks.report.pictures import SETTINGS, draw_page
 from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, open_document, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
 """How long a removal on the page waits for readers of the document."""
+
+
+SMALL_WIDTH = 200
+"""Pixels of a page in a list."""
+EMPTY_SHEET = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 4"/>'
 
 
 class Zoom(IntEnum):
@@ -68,6 +76,29 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         marks=marks_of(citations),
         texts=[Exhibit(node, (), tuple(each.quote for _, each in citations if each.node_id == node.id), None) for node in nodes],
     )
+
+
+@router.get("/{document}/pages/{number}/picture")
+def picture(document: str, number: int, corpus: str = "default") -> Response:
+    """Return a small picture of a page, for lists; an empty sheet where there is none."""
+    with open_document(corpus, document) as (snapshot, record):
+        found = find_page(snapshot, record, number)
+    drawn, _why = draw_page(record, found, SMALL_WIDTH)
+    data, kind = (drawn.data, "webp") if drawn else (EMPTY_SHEET, "svg+xml")
+    return Response(data, media_type=f"image/{kind}", headers={"Cache-Control": "private, max-age=3600"})
+
+
+@router.get("/{document}/file")
+def original(document: str, corpus: str = "default") -> Response:
+    """Return the document's very bytes, to be kept and not shown: they may be a page with a script."""
+    with open_document(corpus, document) as (_snapshot, record), SourceCopies(SETTINGS.limits.file_megabytes) as copies:
+        try:
+            data = copies.of(record).read_bytes()
+        except NoPictureError as error:
+            what = f"the file of {record.name} is not here any more as it was read"
+            raise UnknownError(what, record.name, "ingest it again, or read its pages") from error
+    kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(record.name, safe='')}"}
+    return Response(data, media_type="application/octet-stream", headers=kept)
 
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:

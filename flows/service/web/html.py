@@ -12,7 +12,7 @@ from tasks.views.render import STYLE, draw, html_text, language
 
 FOLDER = Path(__file__).parent
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors "
 )
 TEMPLATES = language("html", html_text, FOLDER / "templates")

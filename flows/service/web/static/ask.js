@@ -39,13 +39,14 @@ async function* eventsOf(reply) {
 async function ask(event) {
   event.preventDefault();
   const { corpus, question, reader, pages, by, follow } = Object.fromEntries(new FormData(form));
+  const documents = new FormData(form).getAll("documents");
   const settings = { ...(by && { reading: { by } }), ...(pages && reader === "flow" && { pages_per_answer: Number(pages) }) };
   const button = form.querySelector("button:not([type])");
   stage.textContent = "asking …";
   error.hidden = draft.hidden = true;
   button.disabled = true;
   try {
-    const body = JSON.stringify({ questions: [question], corpus, reader, settings, ...(follow && { follow }) });
+    const body = JSON.stringify({ questions: [question], corpus, reader, settings, documents, ...(follow && { follow }) });
     const reply = await fetch(`${HERE}/ask/stream`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     stop.onclick = () => { stop.disabled = true; fetch(`${HERE}${reply.headers.get("Location")}`, { method: "DELETE" }).catch(() => refuse(GONE)); };
     stop.disabled = false;

@@ -79,7 +79,12 @@ async function take(files) {
 upload.hidden = false;
 choosing.addEventListener("submit", (event) => event.preventDefault());
 choosing.elements.files.addEventListener("change", ({ target }) => { take(target.files); });
+// A file is taken wherever it falls: a browser would leave the page for it.
 for (const name of ["dragover", "dragleave", "drop"]) {
-  choosing.addEventListener(name, (event) => { event.preventDefault(); choosing.classList.toggle("over", name === "dragover"); });
+  addEventListener(name, (event) => { event.preventDefault(); choosing.classList.toggle("over", name === "dragover"); });
 }
-choosing.addEventListener("drop", ({ dataTransfer }) => { take(dataTransfer.files); });
+addEventListener("drop", ({ dataTransfer }) => {
+  if (!dataTransfer.files.length) return;
+  location.hash = "library";
+  take(dataTransfer.files);
+});

@@ -1,0 +1,38 @@
+"""What stands beside every question and answer: the corpora, the documents of one, and the conversations with it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flows.service.paths import from_root
+from storage.catalog.in_use import corpora_in
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpora_folder, corpus_location
+from tasks.lineage.at_work import ingests_at_work
+from tasks.views.answers import AnswerView, view_answers
+from tasks.views.documents import view_document
+
+ANSWERS_LOOKED_AT = 100
+
+
+def corpora() -> list[str]:
+    return [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
+
+
+def look_into(corpus: str) -> dict[str, Any]:
+    """Return the documents, unready ones first, the newest conversations, and a line for each ingest at work."""
+    location = corpus_location(corpus)
+    at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
+    with open_for_reading(location) as snapshot:
+        documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
+        answers = view_answers(snapshot.newest_answers(ANSWERS_LOOKED_AT), snapshot)
+    return {"documents": documents, "conversations": conversations(answers), "at_work": at_work}
+
+
+def conversations(newest: Sequence[AnswerView]) -> list[tuple[str, AnswerView]]:
+    """Return the first question and the last answer of each thread, the newest first; of those that begin alike only the newest."""
+    begun = {answer.thread: answer.asked_as for answer in reversed(newest)}
+    last = {answer.thread: answer for answer in reversed(newest)}
+    alike: dict[str, tuple[str, AnswerView]] = {}
+    for answer in newest:
+        alike.setdefault(begun[answer.thread].casefold(), (begun[answer.thread], last[answer.thread]))
+    return list(alike.values())
