@@ -30,7 +30,7 @@ def look_into(corpus: str) -> dict[str, Any]:
 
 def conversations(newest: Sequence[AnswerView]) -> list[tuple[str, AnswerView]]:
     """Return the first question and the last answer of each thread, the newest first; of those that begin alike only the newest."""
-    begun = {answer.thread: answer.asked_as for answer in reversed(newest)}
+    begun = {answer.thread: answer.asked_as for answer in newest}
     last = {answer.thread: answer for answer in reversed(newest)}
     alike: dict[str, tuple[str, AnswerView]] = {}
     for answer in newest:

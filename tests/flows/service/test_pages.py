@@ -8,6 +8,7 @@ import pytest
 from storage.locations import corpus_location
 from tests.asking_worlds import WEIGHT
 from tests.flows.service.worlds import client, error
+from tests.program import CORPUS
 from tests.storage.worlds import graph, record, writing
 
 HERE = "127.0.0.1:4280"
@@ -27,7 +28,45 @@ def test_a_question_of_the_form_leads_to_its_answer_and_is_shown_among_the_other
     assert WEIGHT in shown and "163" in shown
     again = door.get("/?corpus=small").text
     assert reply.headers["Location"] in again.replace("&amp;", "&") and "evidence" in again
-    assert all(name in again for name in ("product_page.html", "maintenance_manual.docx", "ready"))
+    assert all(name in again for name in ("product_page.html", "maintenance_manual.docx", "1 page"))
+
+
+def test_only_the_ticked_documents_are_asked(door):
+    (budget,) = [
+        one["id"] for one in door.get("/api/v1/corpora/small/documents").json()["documents"] if one["name"] == "budget.xlsx"
+    ]
+    assert f'name="documents" value="{budget}" form="ask"' in door.get("/?corpus=small").text
+    location = door.post("/", data={**ASKED, "documents": [budget]}, headers=FORM, follow_redirects=False).headers["Location"]
+    answer = door.get(f"/api/v1/corpora/small{location.partition('?')[0]}").json()
+    assert {page["document"]["name"] for page in answer["pages"]} == {"budget.xlsx"}
+
+
+def test_a_conversation_is_listed_once_by_its_first_question_and_so_is_a_question_that_was_asked_again(door):
+    asked = {**ASKED, "question": "How heavy is the base of an MT-3?"}
+    first, again = (door.post("/", data=asked, headers=FORM, follow_redirects=False).headers["Location"] for _ in range(2))
+    on = {**asked, "question": "and of an MT-2?", "follow": again.split("/")[2].split("?")[0]}
+    last = door.post("/", data=on, headers=FORM, follow_redirects=False).headers["Location"]
+    listed = door.get("/?corpus=small").text
+    assert listed.count(">How heavy is the base of an MT-3?<") == 1 and last in listed and "and of an MT-2?" not in listed
+    assert first.split("?")[0] not in listed
+
+
+def test_an_answer_is_given_as_markdown_with_links_to_its_pages(door, answered):
+    text = door.get(answered.replace("?", "/markdown?")).text
+    links = re.findall(r"\]\((http://[^)]*)\)", text)
+    assert text.startswith("# ") and len(links) > 1 and all(door.get(link).status_code == 200 for link in links)
+
+
+def test_a_document_has_small_pictures_and_its_file_which_is_kept_and_not_shown(door):
+    listed = door.get("/api/v1/corpora/small/documents").json()["documents"]
+    kinds = {one["name"]: door.get(f"/documents/{one['id']}/pages/1/picture?corpus=small") for one in listed}
+    assert all(picture.status_code == 200 and len(picture.content) < 40_000 for picture in kinds.values())
+    assert kinds["budget.xlsx"].headers["Content-Type"] == "image/svg+xml", "a workbook has no picture"
+    page = next(one["id"] for one in listed if one["name"] == "product_page.html")
+    file = door.get(f"/documents/{page}/file?corpus=small")
+    assert file.content == (CORPUS / "product_page.html").read_bytes()
+    assert file.headers["Content-Disposition"].startswith("attachment;")
+    assert file.headers["Content-Type"] == "application/octet-stream"
 
 
 def test_a_question_is_asked_on_from_its_answer_and_shows_the_thread_and_how_it_was_understood(door):
@@ -57,16 +96,18 @@ def test_what_cannot_be_asked_is_said_on_the_page_with_the_question_kept(door, f
 def test_no_word_is_markup_and_nothing_comes_from_elsewhere(door):
     hostile = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
     reply = door.post("/", data={**ASKED, "question": hostile, "corpus": hostile}, headers=FORM)
-    assert "<script>alert" not in reply.text and "<img" not in reply.text
+    assert "<script>alert" not in reply.text and "<img src=x" not in reply.text
     page = door.get("/")
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
     addresses = set(re.findall(r'(?:href|src|action)="([^"]*)"', page.text))
     assert all(address.startswith(("/", "#", "data:,")) for address in addresses)
-    assets = [door.get(address) for address in ("/style.css", "/static/ask.js")]
+    assets = [
+        door.get(address) for address in ("/style.css", *(f"/static/{name}.js" for name in ("ask", "desk", "upload", "view")))
+    ]
     assert all(asset.status_code == 200 and "url(" not in asset.text and "@import" not in asset.text for asset in assets)
-    assert len(assets[1].content) < 60_000 and sum(len(asset.content) for asset in assets) < 200_000
-    assert [asset.headers["Content-Type"].split(";")[0] for asset in assets] == ["text/css", "text/javascript"]
+    assert sum(len(asset.content) for asset in assets[1:]) < 60_000 and len(assets[0].content) < 100_000
+    assert [asset.headers["Content-Type"].split(";")[0] for asset in assets] == ["text/css", *["text/javascript"] * 4]
 
 
 def test_a_home_without_a_corpus_says_how_to_begin(home):
@@ -137,7 +178,7 @@ def test_a_document_is_removed_with_a_receipt_and_the_answer_loses_its_words(own
     door = client(host=HERE)
     answer = door.post("/", data=ASKED, headers=FORM).url
     assert "163" in door.get(answer).text
-    name = next(link for link in links_in(door.get("/?corpus=small").text, "/documents/") if "product_page" in door.get(link).text)
+    (name,) = re.findall(r'href="(/documents/[^"]*)" aria-label="About product_page', door.get("/?corpus=small").text)
     gone = door.post(name.replace("?", "/remove?"), headers=FORM)
     assert gone.status_code == 200 and "product_page.html" in gone.text and "unpublished" in gone.text
     assert "product_page" not in door.get("/?corpus=small").text and "163 t" not in door.get(answer).text
