@@ -11,7 +11,7 @@ from tasks.lineage.at_work import ingests_at_work
 from tasks.views.answers import AnswerView, view_answers
 from tasks.views.documents import view_document
 
-ANSWERS_LOOKED_AT = 100
+ANSWERS_LOOKED_AT = 30
 
 
 def corpora() -> list[str]:
