@@ -104,7 +104,7 @@ def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
     cited = {node: rank for rank, node in enumerate(dict.fromkeys(citation.node_id for citation in answer.citations))}
     chains = _chains(answer, paths, cited, evidence)
     boxes = _boxes(answer, chains, evidence)
-    telling = {key: box for key, box in boxes.items() if box.cited or _says_something(box, boxes.values())}
+    telling = {key: box for key, box in boxes.items() if box.cited or _says_something(box, boxes.values(), answer.asked_as)}
     carrying = sorted((chain for chain in chains if _first(chain, cited) < len(cited)), key=lambda chain: _first(chain, cited))
     whole = _picture(chains, dict(itertools.islice(telling.items(), ALL_BOXES)))
     carried = _picture(carrying, {key: boxes[key] for key in _came_by(carrying, cited, telling)})
@@ -184,14 +184,14 @@ def _boxes(answer: Answer, chains: Sequence[Chain], evidence: ReportEvidence) ->
     return boxes
 
 
-def _says_something(box: Box, boxes: Iterable[Box]) -> bool:
+def _says_something(box: Box, boxes: Iterable[Box], question: str) -> bool:
     """Say whether a box is worth drawing: it has words, and no other of its document has the same.
 
     Those of a running head, but for a number, stand on several pages; of equals on a page, as a caption and its table, the cited
-    one is drawn, else the first.
+    one is drawn, else the first. A step has words of its own where it looked for something else than the question.
     """
     if box.step:
-        return True
+        return box.words != question
     if not box.node or box.node.meaningless or box.node.kind in FURNITURE_KINDS or not box.letters:
         return False
     same = [
