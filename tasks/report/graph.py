@@ -99,7 +99,7 @@ class Chain:
 
 
 def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
-    """Return the drawings of an answer, None where nothing was read, cited or traced."""
+    """Return the drawings of an answer, None where nothing was walked, cited or traced."""
     paths = shown_paths(answer)
     cited = {node: rank for rank, node in enumerate(dict.fromkeys(citation.node_id for citation in answer.citations))}
     chains = _chains(answer, paths, cited, evidence)
@@ -109,7 +109,7 @@ def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
     whole = _picture(chains, dict(itertools.islice(telling.items(), ALL_BOXES)))
     carried = _picture(carrying, {key: boxes[key] for key in _came_by(carrying, cited, telling)})
     more = sum(bool(path.nodes) for path in answer.paths) - len(paths)
-    return Drawing(carried, whole, paths, more) if whole or answer.trace else None
+    return Drawing(carried, whole, paths, more) if whole or paths or answer.trace else None
 
 
 def _first(chain: Chain, cited: Mapping[str, int]) -> int:
@@ -129,7 +129,9 @@ def _chains(answer: Answer, paths: Sequence[EvidencePath], cited: Mapping[str, i
             way.insert(max((at + 1 for at, key in enumerate(way) if places.get(key) == places[node]), default=0), node)
     is_found = answer.status is not AnswerStatus.NOT_FOUND
     chains = [
-        Chain(tuple(way), max(path.flow, 0.0) if path else 0.0, is_found and (path is None or bool(path.answer)))
+        Chain(
+            tuple(way), max(path.flow, 0.0) if path else 0.0, is_found and bool((path and path.answer) or cited.keys() & set(way))
+        )
         for way, path in itertools.zip_longest(ways, paths)
     ]
     return _found_pages(answer.trace, chains, places, cited) if answer.trace else chains
@@ -191,7 +193,7 @@ def _says_something(box: Box, boxes: Iterable[Box], question: str) -> bool:
     one is drawn, else the first. A step has words of its own where it looked for something else than the question.
     """
     if box.step:
-        return box.words != question
+        return bool(box.words) and box.words != question
     if not box.node or box.node.meaningless or box.node.kind in FURNITURE_KINDS or not box.letters:
         return False
     same = [
@@ -233,8 +235,10 @@ def _picture(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> Picture | Non
         return None
     middles, height = _middles([len(keys) for keys in frames.values()])
     of_frame = [frame for frame, keys in enumerate(frames.values()) for _ in keys]
-    scale = RIVER / max(sum(flow for (source, _), flow in flows.items() if source < 0), 1e-9)
-    widths = {arc: min(max(flow * scale, THINNEST), WIDEST) for arc, flow in flows.items()}
+    entering = [flow for (source, _), flow in flows.items() if source < 0]
+    thin = min(THINNEST, RIVER / 2 / len(entering))
+    scale = (RIVER - thin * len(entering)) / max(sum(entering), 1e-9)
+    widths = {arc: min(max(flow * scale, thin), WIDEST) for arc, flow in flows.items()}
     curves = _entries(widths, middles) | _exits(widths, middles, height) | _between(widths, middles, of_frame)
     lines = [Line(*arc, flows[arc], widths[arc], arc in supported, curves[arc]) for arc in sorted(flows)]
     return Picture(
