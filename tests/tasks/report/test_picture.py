@@ -164,11 +164,11 @@ def test_a_step_that_looked_for_the_question_itself_is_no_box():
 
 
 def test_the_lines_are_sound_xml_and_say_what_they_carry():
-    shown = page(a_path(0.5, FIRST, FOURTH), a_path(0.25, FOURTH, FIRST, answer=""), cited=[FIRST])
+    shown = page(a_path(0.5, FIRST, FOURTH), a_path(0.25, FIFTH, answer=""), cited=[FIRST, FOURTH])
     drawings = [ElementTree.fromstring(svg) for svg in re.findall("<svg class=.*?</svg>", shown, re.S)]
     assert {svg.get("role") for svg in drawings} == {"img"}
-    assert "page 1 [1] to page 2: flow 0.5;" in drawings[2].get("aria-label")
-    assert "the question to page 2: flow 0.25, supports no answer;" in drawings[2].get("aria-label")
+    assert "page 1 [1] to page 2 [2]: flow 0.5" in drawings[2].get("aria-label")
+    assert "the question to page 2: flow 0.25, supports no answer" in drawings[2].get("aria-label")
 
 
 def test_twice_the_flow_is_twice_the_width_and_no_flow_a_thin_line():
