@@ -8,7 +8,7 @@ from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import Snapshot
 from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.graph.tables import TableName, pages_of
-from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
+from storage.records.answers import Answer, Citation, EvidencePath, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import DocumentRecord, Node, Page, PageKey
 from tasks.readers.page_pictures import NoPictureError, SourceCopies, read_kept_picture
 from tasks.report.pictures import SETTINGS, Picture, page_picture, shrink_picture
@@ -38,7 +38,7 @@ class ReportEvidence:
 PAGES_LISTED = 40
 """Of the candidate pages."""
 PATHS_SHOWN = 16
-"""More become a thicket."""
+"""More become a thicket; those that pass what is cited come first."""
 PAGES_DRAWN = 12
 """Of the others the cited elements are shown alone."""
 PICTURE_CHARACTERS = 10_200_000
@@ -92,7 +92,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     """
     documents = {record.id: record for record in snapshot.documents()}
     wanted = [citation.node_id for citation in answer.citations]
-    wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
+    wanted += [node for path in shown_paths(answer) for node in path.nodes]
     nodes = {node.id: node for node in snapshot.find_nodes(sorted(set(wanted)))}
     pages = read_pages(snapshot, _places(answer, nodes.values()))
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
@@ -109,6 +109,12 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
         labels={key: page.label for key, page in pages.items() if page.label},
         left_out=tuple(dict.fromkeys(pictures.left_out)),
     )
+
+
+def shown_paths(answer: Answer) -> list[EvidencePath]:
+    cited = {citation.node_id for citation in answer.citations}
+    walked = [path for path in answer.paths if path.nodes]
+    return sorted(walked, key=lambda path: cited.isdisjoint(path.nodes))[:PATHS_SHOWN]
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:

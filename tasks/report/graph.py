@@ -1,209 +1,297 @@
-"""The evidence graph as a drawing: the question on one side, the answer on the other, and between them what carried the flow."""
+"""What carried the answer, as a picture: the question above, the answer below, and between them passages, framed page by page."""
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from storage.records.answers import Answer, AnswerStatus, EvidencePath, NamedDocument, PagePlace
-from storage.records.documents import Modality, Node
+from storage.records.answers import Answer, AnswerStatus, EvidencePath, NamedDocument, PagePlace, TraceKind, TraceStep
+from storage.records.documents import Modality, Node, NodeKind, PageKey
 from storage.text import one_line
-from tasks.algorithms.drawing import ENTRY, PathLayout, Route, lay_out_paths
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS
 from tasks.asking.request import JOINERS
-from tasks.report.evidence import PATHS_SHOWN, ReportEvidence
+from tasks.report.evidence import ReportEvidence, shown_paths
 
 CELL_END = re.compile(r"(?<!\\)\|")
 WORDS_READ = 2000
 """Characters of an element that are read to show a few words."""
+WORDS_SEEN = 120
+"""Characters of a box, at most; without a letter among them it says nothing."""
+BOXES, ALL_BOXES = 10, 60
+"""What is taken in at a glance, and what is drawn of all paths."""
+NOT_FINDING = {TraceKind.CHECK, TraceKind.REPLAN, TraceKind.REFLECT, TraceKind.READ}
+"""Steps that find no page: they judge, or take what was found."""
 
-Point = tuple[float, float]
-"""To the right and down, in the drawing's own units."""
+END, HEAD, BOX, ROW, FOOT = 44.0, 32.0, 48.0, 56.0, 16.0
+"""Heights as in picture.css, in sixteenths of a rem: of question and answer, a frame's head, a box, a row, between frames."""
+LEFT, RIGHT, JOINT = 64.0, 40.0, 28.0
+"""Room for lines beside the boxes, and how far inside them those of a page are joined."""
+RIVER, WIDEST, THINNEST = 24.0, 16.0, 1.5
+"""Width of all lines together, of one, and of one without flow."""
 
-THINNEST = 1.5
-WIDEST_GAP = 46.0
-SMALLEST_SCALE = 0.92
-"""A drawing may be shrunk to this, where its letters of 12 pixels have 11."""
-SCREEN_WIDTH = 1080.0
-"""What a usual screen has room for, in pixels."""
-TERMINAL_SHARE = 0.84
-"""A terminal, and its ribbons, spread over this share of the drawing, so that they run straight."""
-CARD_HEIGHT, ROW = 58.0, 76.0
-MARGIN, TERMINAL_WIDTH = 46.0, 12.0
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """How large the drawing is; flow runs from left to right, through columns of cards with words."""
-
-    width: float
-    height: float
-    card_width: float
-    column: float
-    card_height: float = CARD_HEIGHT
-    terminal_width: float = TERMINAL_WIDTH
-
-    @property
-    def terminal_height(self) -> float:
-        return TERMINAL_SHARE * self.height
-
-    @property
-    def least_width(self) -> float:
-        """Width on the screen, in pixels, below which words get too small to read; a frame that is narrower scrolls."""
-        return self.width * SMALLEST_SCALE
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether it scrolls on a usual screen, too."""
-        return self.least_width > SCREEN_WIDTH
-
-    def at(self, column: float, row: float) -> Point:
-        return MARGIN + TERMINAL_WIDTH + (column + 0.5) * self.column, (row + 0.5) * ROW
-
-
-def frame_of(layout: PathLayout) -> Frame:
-    width = max(SCREEN_WIDTH, 190.0 * layout.width + 116)
-    column = (width - 2 * (TERMINAL_WIDTH + MARGIN)) / max(layout.width, 1)
-    return Frame(width, layout.height * ROW, min(250.0, column - 60), column)
+Arc = tuple[int, int]
+"""The places of two boxes; -1 is the question, the number of boxes the answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ribbon:
-    """A route as a drawn line of a width, through its points: ends of two curves, or of the straight line past a column."""
+class Box:
+    """A passage, None where it is gone, with the citations that quote it; or what a step of the reader looked for."""
 
-    route: Route
-    width: float
-    points: tuple[Point, ...]
-
-    @property
-    def curve(self) -> str:
-        """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
-        written = [f"M{self.points[0][0]:.1f} {self.points[0][1]:.1f}"]
-        for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(self.points)):
-            if place % 2:
-                written.append(f"L{x1:.1f} {y1:.1f}")
-                continue
-            pull = (x1 - x0) / 2 if x1 > x0 else 60.0
-            written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
-        return "".join(written)
-
-
-def draw_ribbons(layout: PathLayout, frame: Frame) -> list[Ribbon]:
-    """Return the routes as ribbons as wide as their flow, side by side where several meet."""
-    scale = _scale(layout, frame)
-    widths = [max(THINNEST, route.flow * scale) for route in layout.routes]
-    starts = _stack(layout, frame, widths, outgoing=True)
-    ends = _stack(layout, frame, widths, outgoing=False)
-    ribbons = []
-    for place, route in enumerate(layout.routes):
-        between = [point for column, row in route.between for point in _past(frame, column, row)]
-        ribbons.append(Ribbon(route, widths[place], (starts[place], *between, ends[place])))
-    return ribbons
-
-
-def _past(frame: Frame, column: int, row: float) -> tuple[Point, Point]:
-    x, y = frame.at(column, row)
-    return (x - frame.card_width / 2, y), (x + frame.card_width / 2, y)
-
-
-def _scale(layout: PathLayout, frame: Frame) -> float:
-    """Return the width of a unit of flow: no node's ribbons are wider than its side, nor all of them than the drawing."""
-    nodes = len(layout.columns)
-    into = [0.0] * (nodes + 1)
-    out = [0.0] * (nodes + 1)
-    for route in layout.routes:
-        into[route.target] += route.flow
-        out[route.source] += route.flow
-    busiest = max([*into[:nodes], *out[:nodes]], default=0.0)
-    total = into[nodes]
-    if not busiest or not total:
-        return 0.0
-    return min(0.7 * CARD_HEIGHT / busiest, 0.6 * frame.height / total)
-
-
-def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoing: bool) -> list[Point]:
-    """Return where each route leaves its source, or reaches its target: side by side, in the order of where they come from."""
-    nodes = len(layout.columns)
-    ends: dict[int, list[int]] = {}
-    for place, route in enumerate(layout.routes):
-        ends.setdefault(route.source if outgoing else route.target, []).append(place)
-    points: list[Point] = [(0.0, 0.0)] * len(layout.routes)
-    for end, places in ends.items():
-        places.sort(key=lambda place: (_other_row(layout, layout.routes[place], outgoing=outgoing), place))
-        total, gaps = sum(widths[place] for place in places), len(places) - 1
-        spare = (frame.terminal_height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
-        gap = min(max(spare, 0.0), WIDEST_GAP)
-        x, y = _side(layout, frame, end, outgoing=outgoing)
-        y -= (total + gap * gaps) / 2
-        for place in places:
-            points[place] = (x, y + widths[place] / 2)
-            y += widths[place] + gap
-    return points
-
-
-def _other_row(layout: PathLayout, route: Route, *, outgoing: bool) -> float:
-    if route.between:
-        return route.between[0][1] if outgoing else route.between[-1][1]
-    other = route.target if outgoing else route.source
-    return float(layout.rows[other]) if 0 <= other < len(layout.rows) else layout.height / 2
-
-
-def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Point:
-    if end == ENTRY:
-        return TERMINAL_WIDTH, frame.height / 2
-    if end == len(layout.columns):
-        return frame.width - TERMINAL_WIDTH, frame.height / 2
-    x, y = frame.at(int(layout.columns[end]), float(layout.rows[end]))
-    return x + (frame.card_width if outgoing else -frame.card_width) / 2, y
-
-
-class Card(NamedTuple):
-    """A node in the drawing, numbered from 1: what and where it is, None where it is gone; its citations; its middle."""
-
-    number: int
-    node: Node | None
     at: PagePlace | None
-    cited: list[int]
-    x: float
-    y: float
+    words: str
+    node: Node | None = None
+    cited: tuple[int, ...] = ()
+    step: TraceStep | None = None
 
     @property
-    def words(self) -> str:
-        return few_words(self.node) if self.node else ""
+    def letters(self) -> str:
+        """What is seen of the words, without numbers and signs."""
+        return re.sub(r"[\W\d_]+", "", self.words[:WORDS_SEEN])
+
+    @property
+    def is_heading(self) -> bool:
+        return self.node is not None and self.node.kind is NodeKind.TITLE
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Flow from a box to another: an arc, drawn."""
+
+    source: int
+    target: int
+    flow: float
+    width: float
+    supports: bool
+    curve: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Frames, each the boxes of a page or a step, from top to bottom, and the lines to the left of them, and to the right."""
+
+    frames: tuple[tuple[Box, ...], ...]
+    into: tuple[Line, ...]
+    out: tuple[Line, ...]
+    height: float
+
+    @property
+    def boxes(self) -> list[Box]:
+        return list(itertools.chain(*self.frames))
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The strongest paths, how many more there are, and their graph: nodes by id, routes, and which of these carry an answer."""
+    """What carried the answer, None where nothing did; all paths, drawn and in words, and how many more there are."""
 
+    carried: Picture | None
+    whole: Picture | None
     paths: Sequence[EvidencePath]
     more: int
-    frame: Frame
-    cards: Mapping[str, Card]
-    ribbons: Sequence[Ribbon]
-    supported: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Ids of nodes, "step-3" before what that step of the reader found."""
+
+    keys: tuple[str, ...]
+    flow: float
+    supports: bool
 
 
 def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
-    """Return the drawing of the answer's paths, None where none was walked, or where the trace says more."""
-    walked = [path for path in answer.paths if path.nodes]
-    if answer.trace or not walked:
-        return None
-    paths = walked[:PATHS_SHOWN]
-    ids = list(dict.fromkeys(node for path in paths for node in path.nodes))
-    numbered = [[ids.index(node) for node in path.nodes] for path in paths]
-    layout = lay_out_paths(paths=numbered, flows=[max(path.flow, 0.0) for path in paths], nodes=len(ids))
-    frame = frame_of(layout)
-    cards = {}
-    for place, id in enumerate(ids):
-        node = evidence.nodes.get(id)
-        at = PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page) if node else None
-        cited = [number for number, citation in enumerate(answer.citations, 1) if citation.node_id == id]
-        cards[id] = Card(place + 1, node, at, cited, *frame.at(layout.columns[place], layout.rows[place]))
+    """Return the drawings of an answer, None where nothing was walked, cited or traced."""
+    paths = shown_paths(answer)
+    cited = {node: rank for rank, node in enumerate(dict.fromkeys(citation.node_id for citation in answer.citations))}
+    chains = _chains(answer, paths, cited, evidence)
+    boxes = _boxes(answer, chains, evidence)
+    telling = {key: box for key, box in boxes.items() if box.cited or _says_something(box, boxes.values(), answer.asked_as)}
+    carrying = sorted((chain for chain in chains if _first(chain, cited) < len(cited)), key=lambda chain: _first(chain, cited))
+    whole = _picture(chains, dict(itertools.islice(telling.items(), ALL_BOXES)))
+    carried = _picture(carrying, {key: boxes[key] for key in _came_by(carrying, cited, telling)})
+    more = sum(bool(path.nodes) for path in answer.paths) - len(paths)
+    return Drawing(carried, whole, paths, more) if whole or paths or answer.trace else None
+
+
+def _first(chain: Chain, cited: Mapping[str, int]) -> int:
+    return min((cited[key] for key in chain.keys if key in cited), default=len(cited))
+
+
+def _chains(answer: Answer, paths: Sequence[EvidencePath], cited: Mapping[str, int], evidence: ReportEvidence) -> list[Chain]:
+    """Return what each path came by, with what else is cited of its pages; what is cited from elsewhere makes chains of its own."""
+    places = {citation.node_id: (citation.document.id, citation.page) for citation in answer.citations}
+    places |= {id: (node.document_id, node.page) for id, node in evidence.nodes.items()}
+    ways: list[list[str]] = [list(path.nodes) for path in paths]
+    for node in cited:
+        if not any(node in way for way in ways):
+            way = next((way for way in ways if places[node] in map(places.get, way)), None)
+            if way is None:
+                ways.append(way := [])
+            way.insert(max((at + 1 for at, key in enumerate(way) if places.get(key) == places[node]), default=0), node)
     is_found = answer.status is not AnswerStatus.NOT_FOUND
-    supporting = [[ENTRY, *chain, len(ids)] for chain, path in zip(numbered, paths, strict=True) if path.answer and is_found]
-    supported = frozenset(arc for chain in supporting for arc in itertools.pairwise(chain))
-    return Drawing(paths, len(walked) - len(paths), frame, cards, draw_ribbons(layout, frame), supported)
+    chains = [
+        Chain(
+            tuple(way), max(path.flow, 0.0) if path else 0.0, is_found and bool((path and path.answer) or cited.keys() & set(way))
+        )
+        for way, path in itertools.zip_longest(ways, paths)
+    ]
+    return _found_pages(answer.trace, chains, places, cited) if answer.trace else chains
+
+
+def _found_pages(
+    trace: Sequence[TraceStep], chains: Sequence[Chain], places: Mapping[str, PageKey], cited: Mapping[str, int]
+) -> list[Chain]:
+    """Return a chain for each page, from the step that found it: what such a reader reads together is no chain."""
+    found: dict[PageKey, Chain] = {}
+    for chain in chains:
+        pages = dict.fromkeys(places[key] for key in chain.keys if key in places)
+        for page in pages:
+            before = found.get(page, Chain((), 0.0, False))
+            keys = dict.fromkeys([*before.keys, *(key for key in chain.keys if places.get(key) == page)])
+            found[page] = Chain(tuple(keys), before.flow + chain.flow / len(pages), before.supports or chain.supports)
+    return [
+        replace(chain, keys=(*_found_by(trace, page), *sorted(chain.keys, key=lambda key: cited.get(key, len(cited)))))
+        for page, chain in found.items()
+    ]
+
+
+def _found_by(trace: Sequence[TraceStep], page: PageKey) -> list[str]:
+    """Return the step in which the page ranked highest, the first of equals."""
+    ranks = {
+        f"step-{step.number}": [(place.document.id, place.page) for place in step.pages]
+        for step in trace
+        if step.kind not in NOT_FINDING
+    }
+    return sorted((step for step, pages in ranks.items() if page in pages), key=lambda step: ranks[step].index(page))[:1]
+
+
+def _boxes(answer: Answer, chains: Sequence[Chain], evidence: ReportEvidence) -> dict[str, Box]:
+    """Return every box that could be drawn, in the order of the chains."""
+    steps = {f"step-{step.number}": step for step in answer.trace}
+    citations: dict[str, list[int]] = {}
+    for number, citation in enumerate(answer.citations, 1):
+        citations.setdefault(citation.node_id, []).append(number)
+    boxes: dict[str, Box] = {}
+    for key in dict.fromkeys(key for chain in chains for key in chain.keys):
+        if key in steps:
+            boxes[key] = Box(None, one_line(steps[key].asked or steps[key].found), step=steps[key])
+            continue
+        node, numbers = evidence.nodes.get(key), tuple(citations.get(key, ()))
+        if node:
+            at = PagePlace(NamedDocument(node.document_id, evidence.documents[node.document_id].name), node.page)
+            boxes[key] = Box(at, few_words(node), node, numbers)
+        elif numbers:
+            citation = answer.citations[numbers[0] - 1]
+            at = PagePlace(citation.document, citation.page)
+            boxes[key] = Box(at, one_line(citation.quote, keep=JOINERS), None, numbers)
+    return boxes
+
+
+def _says_something(box: Box, boxes: Iterable[Box], question: str) -> bool:
+    """Say whether a box is worth drawing: it has words, and no other of its document has the same.
+
+    Those of a running head, but for a number, stand on several pages; of equals on a page, as a caption and its table, the cited
+    one is drawn, else the first. A step has words of its own where it looked for something else than the question.
+    """
+    if box.step:
+        return bool(box.words) and box.words != question
+    if not box.node or box.node.meaningless or box.node.kind in FURNITURE_KINDS or not box.letters:
+        return False
+    same = [
+        other for other in boxes if other.node and (other.node.document_id, other.letters) == (box.node.document_id, box.letters)
+    ]
+    return all(other.at == box.at for other in same) and max(same, key=lambda other: bool(other.cited)) is box
+
+
+def _came_by(chains: Sequence[Chain], cited: Mapping[str, int], telling: Mapping[str, Box]) -> list[str]:
+    """Return what is cited and the nearest before it on its chains, in the order of the chains, as much as is seen at a glance.
+
+    A step is as near as the next passage; an uncited heading only names what follows.
+    """
+    ahead: dict[str, int] = {}
+    for chain in chains:
+        kept = [key for key in chain.keys if key in telling and (key in cited or not telling[key].is_heading)]
+        quoted = [at for at, key in enumerate(kept) if key in cited]
+        for at, key in enumerate(kept[: max(quoted, default=-1) + 1]):
+            distance = next(place for place in quoted if place >= at) - at
+            ahead[key] = min(ahead.get(key, distance), 1 if telling[key].step else distance)
+    nearest = sorted(ahead, key=lambda key: (ahead[key], cited.get(key, 0)))[:BOXES]
+    return [key for key in ahead if key in nearest]
+
+
+def _picture(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> Picture | None:
+    """Return the picture of the chains through these boxes, past all others; None where there are none."""
+    frames: dict[object, list[str]] = {}
+    for key, box in boxes.items():
+        frames.setdefault(box.at or key, []).append(key)
+    rows = {key: row for row, key in enumerate(itertools.chain(*frames.values()))}
+    flows: dict[Arc, float] = {}
+    supported = set()
+    for chain in chains:
+        through = [rows[key] for key in chain.keys if key in rows]
+        for arc in itertools.pairwise([-1, *through, len(rows)] if through else []):
+            flows[arc] = flows.get(arc, 0.0) + chain.flow
+            supported |= {arc} if chain.supports else set()
+    if not rows:
+        return None
+    middles, height = _middles([len(keys) for keys in frames.values()])
+    of_frame = [frame for frame, keys in enumerate(frames.values()) for _ in keys]
+    entering = [flow for (source, _), flow in flows.items() if source < 0]
+    thin = min(THINNEST, RIVER / 2 / len(entering))
+    scale = (RIVER - thin * len(entering)) / max(sum(entering), 1e-9)
+    widths = {arc: min(max(flow * scale, thin), WIDEST) for arc, flow in flows.items()}
+    curves = _entries(widths, middles) | _exits(widths, middles, height) | _between(widths, middles, of_frame)
+    lines = [Line(*arc, flows[arc], widths[arc], arc in supported, curves[arc]) for arc in sorted(flows)]
+    return Picture(
+        frames=tuple(tuple(boxes[key] for key in keys) for keys in frames.values()),
+        into=tuple(line for line in lines if line.target < len(rows)),
+        out=tuple(line for line in lines if line.target == len(rows)),
+        height=height,
+    )
+
+
+def _middles(sizes: Sequence[int]) -> tuple[list[float], float]:
+    """Return how far down the middle of each box is, and the whole height."""
+    middles, top = [], END
+    for size in sizes:
+        middles += [top + HEAD + ROW * row + BOX / 2 for row in range(size)]
+        top += HEAD + ROW * size + FOOT
+    return middles, top + END
+
+
+def _entries(widths: Mapping[Arc, float], middles: Sequence[float]) -> dict[Arc, str]:
+    """Return the lines from the question down the left side: the first to turn off runs innermost, so that none cross."""
+    curves, x = {}, RIVER + 6.0
+    for arc in sorted(arc for arc in widths if arc[0] < 0):
+        width, y = widths[arc], middles[arc[1]]
+        x -= width
+        at, turn = x + width / 2, width / 2 + 8
+        curves[arc] = f"M{at:.1f} {END / 2:.1f}V{y - turn:.1f}Q{at:.1f} {y:.1f} {at + turn:.1f} {y:.1f}H{LEFT + JOINT:.1f}"
+    return curves
+
+
+def _exits(widths: Mapping[Arc, float], middles: Sequence[float], height: float) -> dict[Arc, str]:
+    """Return the lines down the right side to the answer: the last to join runs innermost."""
+    curves, x = {}, RIGHT - 4.0 + JOINT
+    for arc in sorted(arc for arc in widths if arc[1] == len(middles)):
+        width, y = widths[arc], middles[arc[0]]
+        x -= width
+        at, turn = x + width / 2, width / 2 + 8
+        curves[arc] = f"M0 {y:.1f}H{at - turn:.1f}Q{at:.1f} {y:.1f} {at:.1f} {y + turn:.1f}V{height - END / 2:.1f}"
+    return curves
+
+
+def _between(widths: Mapping[Arc, float], middles: Sequence[float], of_frame: Sequence[int]) -> dict[Arc, str]:
+    """Return the lines from box to box: straight down to the next on a page, else around on the left side."""
+    curves = {}
+    for source, target in (arc for arc in widths if arc[0] >= 0 and arc[1] < len(middles)):
+        start, end = middles[source], middles[target]
+        if target == source + 1 and of_frame[source] == of_frame[target]:
+            curves[source, target] = f"M{LEFT + JOINT / 2:.1f} {start:.1f}V{end:.1f}"
+            continue
+        start, end = (start + 10, end - 10) if end > start else (start - 10, end + 10)
+        x = LEFT - 26 - 4 * min(abs(target - source), 4)
+        curves[source, target] = f"M{LEFT + JOINT} {start}H{LEFT}C{x} {start} {x} {end} {LEFT} {end}H{LEFT + JOINT}"
+    return curves
 
 
 def few_words(node: Node) -> str:

@@ -13,7 +13,7 @@ from tasks.views.render import HTML, STYLE, draw
 
 
 def show_page(answer: AnswerView, evidence: ReportEvidence) -> str:
-    style = Markup("\n".join([STYLE.read_text("utf-8"), box_rules(evidence.sheets), link_rules(len(answer.citations))]))
+    style = Markup("\n".join([STYLE, box_rules(evidence.sheets), link_rules(len(answer.citations))]))
     drawing = draw_paths(answer, evidence)
     return draw(HTML, "report.html", style=style, policy=_policy(style), answer=answer, evidence=evidence, drawing=drawing)
 

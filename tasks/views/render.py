@@ -16,7 +16,7 @@ from storage.text import as_markdown, counted, escape_unprintable, list_names, m
 from tasks.algorithms.questions.kinds import split_at_asked
 
 FOLDER = Path(__file__).parent
-STYLE = FOLDER / "html" / "style.css"
+STYLE = "\n".join((FOLDER / "html" / name).read_text("utf-8") for name in ("style.css", "picture.css"))
 SMALL = 0.001
 """Numbers below have six decimals, all others three."""
 LINE_BREAK = "\x1f"

@@ -40,4 +40,4 @@ def is_for_people(request: Request) -> bool:
 
 def style() -> Response:
     """One style for the pages and the reports, which carry their own."""
-    return Response(f"{STYLE.read_text('utf-8')}\n{(FOLDER / 'static' / 'page.css').read_text('utf-8')}", media_type="text/css")
+    return Response(f"{STYLE}\n{(FOLDER / 'static' / 'page.css').read_text('utf-8')}", media_type="text/css")

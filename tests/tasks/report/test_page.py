@@ -114,8 +114,8 @@ def test_every_link_stays_on_the_page_and_leads_to_something():
     elements = read(whole()).elements
     ids = Counter(attributes["id"] for _, attributes in elements if "id" in attributes)
     assert max(ids.values()) == 1
-    links = [attributes["href"] for tag, attributes in elements if tag == "a"]
-    assert {"#citation-1", "#box-1", "#node-3"} <= set(links)
+    links = [attributes["href"] for tag, attributes in elements if tag == "a" and "href" in attributes]
+    assert {"#citation-1", "#box-1"} <= set(links)
     assert all(link.startswith("#") and link[1:] in ids for link in links)
 
 
@@ -155,7 +155,7 @@ def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
     page = page_of(usage=Usage(0, 0, 0, 0.0, {}), evidence=evidence_of(), **nothing)
     read(page)
     assert "</span> Not found<" in page and "Nothing in these documents" in page and "No gate checked" in page
-    for absent in ("Candidate pages", "routed", "Evidence<", "Scope", "cache", "At most", 'class="steps"', "Left out"):
+    for absent in ("Candidate pages", "way-title", "Evidence<", "Scope", "cache", "At most", 'class="steps"', "Left out"):
         assert absent not in page
     plain = replace(a_path(0.5, FIRST), quality=None, share=None)
     page = page_of(paths=(plain,), gate=GateReport(1.0, None, "", ()))
@@ -164,9 +164,8 @@ def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
 
 
 def test_paths_without_nodes_are_no_paths_and_too_many_are_counted():
-    assert "routed" not in page_of(paths=(a_path(0.5),))
+    assert "way-title" not in page_of(paths=(a_path(0.5),))
     assert "4 weaker paths not shown" in page_of(paths=(a_path(0.5, FIRST),) * 20)
-    assert "1 path in words" in page_of(paths=(a_path(0.5, FIRST),))
 
 
 def test_above_evidence_stands_that_no_model_read_it_and_an_answer_without_words_says_why():
@@ -208,7 +207,7 @@ def test_a_trace_names_a_document_that_is_gone_by_its_id():
         TraceStep(number, TraceKind.SEARCH, "", "", pages=(PagePlace(place, 2),))
         for number, place in enumerate((named(PAPER), GONE))
     )
-    way = page_of(trace=steps).split('class="way"')[1]
+    way = page_of(trace=steps).split('id="step-0"')[1]
     assert "paper.pdf" in way and f"{GONE.id[:12]} · page 2" in way and "gone.pdf" not in way
 
 

@@ -1,24 +1,16 @@
-"""The drawing has each node once and each route; boxes stand where they are cited, elements with the quoted words marked."""
+"""Boxes stand where they are cited, elements with the quoted words marked."""
 
-import itertools
 import re
-from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tasks.algorithms.drawing import lay_out_paths
 from tasks.algorithms.layout.tables import Table
-from tasks.report.graph import SCREEN_WIDTH, THINNEST, draw_ribbons, frame_of
 from tasks.report.pictures import Picture
 from tasks.report.sheets import Exhibit, Mark, Sheet, box_rules, find_quote, mark_quotes, place_badges, rows_shown
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
-    DOCX,
     a_node,
-    a_path,
     a_record,
     a_table,
     an_answer,
@@ -144,108 +136,3 @@ def test_badges_in_the_same_corner_go_to_different_ones():
     inner = (0.11, 0.11, 0.5, 0.5)
     assert place_badges([(0.1, 0.1, 0.9, 0.9), inner]) == ["start", "end"]
     assert place_badges([(0.1, 0.1, 0.11, 0.11)] * 2) == ["start", "start"]
-
-
-LETTER = a_record(document_id("letter"), "letter.docx", media_type=DOCX)
-FIRST, SECOND = a_node(PAPER.id, 0, "the first words", page=3), a_node(PAPER.id, 1, "the second words", page=4)
-INTERVALS, ALONE = a_table(PAPER.id, 2, page=5), a_node(LETTER.id, 0, "a letter")
-
-
-def draw(*paths, citations=(), nodes=(FIRST, SECOND, INTERVALS, ALONE)):
-    page = render(an_answer(citations, paths), evidence_of(*nodes, records=(PAPER, LETTER)))
-    return re.search('<div class="graph".*?</svg>\\s*</div>', page, re.S)[0]
-
-
-def test_the_drawing_is_sound_xml_also_where_paths_run_in_a_circle():
-    tree = ElementTree.fromstring(draw(a_path(0.5, FIRST, SECOND), a_path(0.25, SECOND, FIRST), a_path(0.2, ALONE)))
-    assert [part.tag for part in tree] == ["p", "svg"]
-
-
-def test_each_node_stands_once_with_its_place_and_words_and_leads_to_the_list():
-    drawn = draw(a_path(0.5, FIRST, SECOND), a_path(0.25, FIRST, INTERVALS))
-    assert re.findall('<a class="node [^>]*href="([^"]*)"', drawn) == ["#node-1", "#node-2", "#node-3"]
-    assert ">page 5 · Table 1 · paper.pdf</div>" in drawn
-    assert "paper.pdf, page 3: the first words</title>" in drawn
-
-
-def test_only_a_drawing_too_wide_for_a_usual_screen_says_on_every_screen_that_it_scrolls():
-    chain = tuple(a_node(PAPER.id, place, page=1 + place) for place in range(11))
-    assert "hint always" in draw(a_path(0.5, *chain), nodes=chain)
-    assert "hint always" not in draw(*(a_path(0.5, node) for node in chain), nodes=chain)
-
-
-def test_cited_nodes_carry_their_numbers_and_lead_to_their_citation():
-    drawn = draw(a_path(0.5, FIRST), citations=[cite(node, PAPER) for node in (SECOND, FIRST, SECOND, SECOND, FIRST)])
-    assert 'class="node text is-cited" href="#citation-2"' in drawn
-    assert "(cited as 2, 5)" in drawn
-
-
-def test_a_route_says_its_flow_and_whether_it_supports_an_answer():
-    drawn = draw(a_path(0.5, FIRST, SECOND), a_path(0.25, INTERVALS, answer=""))
-    assert "paper.pdf, page 3 to paper.pdf, page 4: flow 0.5<" in drawn
-    assert "Question to paper.pdf, page 5: flow 0.25, supports no answer" in drawn
-    assert drawn.count('class="ribbon idle"') == drawn.count('class="dashes"') == 2
-
-
-def test_nodes_that_are_gone_say_so():
-    drawn = draw(a_path(0.5, FIRST, SECOND), nodes=(FIRST,))
-    assert "This element is gone." in drawn
-    assert 'class="node gone"' in drawn
-
-
-@st.composite
-def layouts(draw):
-    raw = draw(st.lists(st.lists(st.integers(0, 7), min_size=1, max_size=4, unique=True), min_size=1, max_size=8))
-    number = {node: place for place, node in enumerate(dict.fromkeys(node for path in raw for node in path))}
-    flows = draw(st.lists(st.floats(0, 3), min_size=len(raw), max_size=len(raw)))
-    return lay_out_paths(paths=[[number[node] for node in path] for path in raw], flows=flows, nodes=len(number))
-
-
-def test_twice_the_flow_is_twice_the_width():
-    layout = lay_out_paths(paths=[[0, 1], [2, 3]], flows=[1.0, 2.0], nodes=4)
-    widths = {
-        ribbon.route.source: ribbon.width for ribbon in draw_ribbons(layout, frame_of(layout)) if ribbon.route.target in (1, 3)
-    }
-    assert widths[2] == pytest.approx(2 * widths[0])
-
-
-def test_no_flow_at_all_is_drawn_as_thin_lines():
-    layout = lay_out_paths(paths=[[0, 1]], flows=[0.0], nodes=2)
-    assert {ribbon.width for ribbon in draw_ribbons(layout, frame_of(layout))} == {THINNEST}
-
-
-def test_long_chains_make_a_drawing_wider_and_no_drawing_is_shrunk_until_its_words_are_small():
-    short, long = (frame_of(lay_out_paths(paths=[[*range(count)]], flows=[1.0], nodes=count)) for count in (2, 12))
-    assert short.width == SCREEN_WIDTH < long.least_width
-    assert 12 * long.least_width / long.width >= 11
-
-
-@given(layouts())
-def test_everything_lies_within_the_drawing(layout):
-    frame = frame_of(layout)
-    for ribbon in draw_ribbons(layout, frame):
-        for x, y in ribbon.points:
-            assert 0 <= x <= frame.width
-            assert y - ribbon.width / 2 >= -1e-6 or ribbon.width == THINNEST
-            assert y + ribbon.width / 2 <= frame.height + 1e-6 or ribbon.width == THINNEST
-
-
-@given(layouts())
-def test_ribbons_that_meet_at_a_side_do_not_overlap(layout):
-    ribbons = draw_ribbons(layout, frame_of(layout))
-    for end in range(-1, len(layout.columns) + 1):
-        for own, place in (("source", 0), ("target", -1)):
-            spans = sorted(
-                (ribbon.points[place][1] - ribbon.width / 2, ribbon.points[place][1] + ribbon.width / 2)
-                for ribbon in ribbons
-                if getattr(ribbon.route, own) == end
-            )
-            assert all(before[1] <= after[0] + 1e-6 for before, after in itertools.pairwise(spans))
-
-
-@given(layouts())
-def test_ribbons_run_from_side_to_side_past_the_columns_between(layout):
-    for ribbon in draw_ribbons(layout, frame_of(layout)):
-        assert len(ribbon.points) == 2 + 2 * len(ribbon.route.between)
-        if ribbon.route.between:
-            assert all(a[0] <= b[0] for a, b in itertools.pairwise(ribbon.points))
