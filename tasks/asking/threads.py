@@ -1,10 +1,12 @@
 """Questions in a row: what came before one, what it takes from that, and which passages are lent to it."""
 
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, Citation
 from tasks.algorithms.questions.following import complete
+from tasks.algorithms.questions.talk import is_courtesy
 from tasks.asking.request import LONGEST_QUESTION, AskRequest, QuestionError, clean
 
 LOOKED_THROUGH = 20
@@ -62,10 +64,12 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
             f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
     if request.follow is not None:
-        followed = snapshot.answer(request.follow)
-        return Thread(followed.asked_as, followed.citations, followed)
+        asked = followed = snapshot.answer(request.follow)
+        while asked.follows and is_courtesy(asked.question):
+            asked = snapshot.answer(asked.follows)
+        return Thread("" if is_courtesy(asked.question) else asked.asked_as, asked.citations, followed)
     before = ""
-    for question in request.earlier:
+    for question in filterfalse(is_courtesy, request.earlier):
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
     if complete(request.questions[0], before) == request.questions[0]:
         return Thread(before)
