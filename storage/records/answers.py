@@ -195,7 +195,7 @@ class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are those that were read.
 
     `completeness` is F, the score by which their number was chosen; no probability.
-    `answer` is a model's, in `parts` by what supports them, or of the `catalog`, which introduces documents; where no model read, or
+    `answer` is a model's, in `parts` by what supports them, or of the `catalog`, which introduces documents; where none read, or
     nothing was found, it is empty, has no part, and `answer_by` is None: the citations speak.
     `why` gives the reason of the status in words. `top-k` has no paths and no gate; `flow` and `top-k` have no `trace`.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when

@@ -6,7 +6,7 @@ from itertools import filterfalse
 from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, Citation
 from tasks.algorithms.questions.following import complete
-from tasks.algorithms.questions.talk import is_courtesy
+from tasks.algorithms.questions.talk import is_aside, talk_of
 from tasks.asking.request import LONGEST_QUESTION, AskRequest, QuestionError, clean
 
 LOOKED_THROUGH = 20
@@ -64,14 +64,16 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
             f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
     if request.follow is not None:
-        asked = followed = snapshot.answer(request.follow)
-        while asked.follows and is_courtesy(asked.question):
-            asked = snapshot.answer(asked.follows)
-        return Thread("" if is_courtesy(asked.question) else asked.asked_as, asked.citations, followed)
+        asked_on = followed = snapshot.answer(request.follow)
+        while asked_on.follows and is_aside(asked_on.question):
+            asked_on = snapshot.answer(asked_on.follows)
+        if is_aside(asked_on.question):
+            return Thread(followed=followed)
+        return Thread(asked_on.asked_as, asked_on.citations, followed)
     before = ""
-    for question in filterfalse(is_courtesy, request.earlier):
+    for question in filterfalse(is_aside, request.earlier):
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
-    if complete(request.questions[0], before) == request.questions[0]:
+    if complete(request.questions[0], before) == request.questions[0] and not talk_of(request.questions[0]):
         return Thread(before)
     asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)

@@ -20,7 +20,7 @@ LONGEST = 200
 """Characters; whatever is longer asks something."""
 _GREETING = (
     r"(?:hello|hi+|hey+|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)|how are you(?: doing)?(?: today)?"
-    r"|nice to meet you|hallo|guten (?:morgen|tag|abend)|moin|servus|gr(?:ü|ue)ss gott|bonjour|bonsoir|salut|hola"
+    r"|nice to meet you|hallo|guten (?:morgen|tag|abend)|moin|servus|gr[uü]e?ss gott|bonjour|bonsoir|salut|hola"
     r"|buen[oa]s(?: (?:d[ií]as|tardes|noches))?)(?: (?:there|all|everyone|everybody|again|you|flowreader|assistant))*"
 )
 _THANKS = (
@@ -28,7 +28,7 @@ _THANKS = (
     r"|help|answers?|time|reply) ?)+)?|thx|cheers|much appreciated|ok(?:ay)?|all right|alright|great (?:work|job)|great|perfect"
     r"|cool|nice|super|wonderful|excellent|awesome|brilliant|very good|well done|got it|i see|understood"
     r"|(?:that|this|it)(?:s| is| was) (?:(?:very|really|so) )?(?:helpful|great|perfect|useful)|(?:good)?bye(?: bye)?|see you"
-    r"|danke(?: sch(?:ö|oe)n| sehr| dir| ihnen)*|(?:vielen|besten|herzlichen) dank|tsch(?:ü|ue)ss|auf wiedersehen"
+    r"|danke(?: sch[oö]e?n| sehr| dir| ihnen)*|(?:vielen|besten|herzlichen) dank|tsch[uü]e?ss|auf wiedersehen"
     r"|merci(?: beaucoup| bien)?|au revoir|(?:muchas |mil )?gracias|adi[oó]s)"
 )
 _GREETS = re.compile(rf"\b{_GREETING}\b")
@@ -89,9 +89,9 @@ def meant_documents(of: str, names: Sequence[Collection[str]], *, follows: bool)
     return named if named or _ALL.fullmatch(of) or (_IT.fullmatch(of) and not follows) else None
 
 
-def is_courtesy(question: str) -> bool:
-    """Say whether it is a greeting or thanks, from which no question goes on."""
-    return (talk_of(question) or ("", ""))[0] in (Talk.GREETING, Talk.THANKS)
+def is_aside(question: str) -> bool:
+    """Say whether no question goes on from this one: a greeting, thanks, or which documents there are."""
+    return (talk_of(question) or (Talk.ABOUT, ""))[0] is not Talk.ABOUT
 
 
 def _plain(text: str) -> str:
