@@ -89,7 +89,7 @@ def introduce(question: str, found: Introduction, snapshot: Snapshot, request: A
         snapshot=snapshot.number,
         scope=request.limits,
         settings=request.settings.model_dump(mode="json"),
-        models={},
+        models={"reader": "catalog"},
         asked_as=question,
         follows=thread.follows,
         thread=thread.id_for(answer_id),

@@ -24,8 +24,8 @@ _GREETING = (
     r"|buen[oa]s(?: (?:d[ií]as|tardes|noches))?)(?: (?:there|all|everyone|everybody|again|you|flowreader|assistant))*"
 )
 _THANKS = (
-    r"(?:(?:many )?(?:thanks|thank you)(?: (?:so|very) much| a lot| a million| again)*(?: for (?:(?:your|the|all|that|this|quick"
-    r"|help|answers?|time|reply) ?)+)?|thx|cheers|much appreciated|ok(?:ay)?|all right|alright|great (?:work|job)|great|perfect"
+    r"(?:(?:many )?(?:thanks|thank you)(?: (?:so|very) much| a lot| a million| again)*(?: for(?: (?:your|the|all|that|this|quick"
+    r"|help|answers?|time|reply))+)?|thx|cheers|much appreciated|ok(?:ay)?|all right|alright|great (?:work|job)|great|perfect"
     r"|cool|nice|super|wonderful|excellent|awesome|brilliant|very good|well done|got it|i see|understood"
     r"|(?:that|this|it)(?:s| is| was) (?:(?:very|really|so) )?(?:helpful|great|perfect|useful)|(?:good)?bye(?: bye)?|see you"
     r"|danke(?: sch[oö]e?n| sehr| dir| ihnen)*|(?:vielen|besten|herzlichen) dank|tsch[uü]e?ss|auf wiedersehen"
