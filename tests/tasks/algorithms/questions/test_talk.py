@@ -31,7 +31,8 @@ def talked(question, *, follows=False):
         (
             THANKS,
             "Thanks!|thanks a lot|ok|OK, got it.|great, thank you|Thank you so much for your help!|That\u2019s very helpful, thanks"
-            "|Danke schön|Vielen Dank!|Merci beaucoup|muchas gracias|bye|Tschüss|perfect|thanks for the quick answer",
+            "|Danke schön|Vielen Dank!|Merci beaucoup|muchas gracias|bye|Tschüss|perfect"
+            "|thanks for the quick answer",
         ),
         (
             LISTING,
