@@ -77,7 +77,8 @@ what does the report say about risks?|How many pages does the document have?|Wha
 Which reports are there in this document?|which documents are required for a permit?|List the documents that a bidder must hand in
 who is the chair?|explain|tell me more|tell me more about this|good|what is this?|How does it work?|q4|2023?|hi-speed shaft seal
 Summarize section 2 of the report|Give me an overview of the order book|What is in hall 3?|help with alarm 12|HI-12|yes|no
-what can I do about water in the oil?|which files does the controller write?|Hello Fresh revenue?|great white sharks|OK-7?|thanks for helphelp
+what can I do about water in the oil?|which files does the controller write?|Hello Fresh revenue?|great white sharks|OK-7?
+thanks for helphelp
 What is the paper's method about?|Danke an wen?|summarize in three sentences what the chair says|你好吗在哪里
 """
 
