@@ -5,14 +5,15 @@ keywords -> candidates -> score -> size -> route -> read -> judge -> (refine onc
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
 from flows.readers import reader_module
+from storage.corpus.snapshot import Snapshot
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.log import ASKING
@@ -35,6 +36,7 @@ from tasks.reading.rules import ExtractiveReader
 from tasks.settings.base import change_settings
 from tasks.step import StepKey, Workplace, chain_steps
 from tasks.views.answers import AnswerView, view_answer
+from tasks.views.introduction import Introduction, find_introduction, introduce
 from tasks.watching.watching import watch_question
 
 Seat = Callable[[], AbstractAsyncContextManager[None]]
@@ -50,6 +52,7 @@ async def ask(request: AskRequest, seat: Seat = nullcontext, run_id: str = "") -
     question from the answer before.
 
     If all answers are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
+    Greetings, and questions about the documents as such, are answered by an introduction, without a search or a model.
     A question takes a `seat` while it is being answered, not while it waits for the corpus or for the same question of
     another request. `run_id` is that of the Prefect run, for lineage.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownError or AmbiguousError, and answer nothing;
@@ -103,15 +106,22 @@ class Asking:
     began: float
     chosen: bool
     context: AskContext | None = None
+    introductions: Mapping[str, Introduction] = field(default_factory=dict)
 
     async def begin(self, questions: Sequence[str]) -> None:
         """Open what new answers need, where one of the questions needs it.
 
         Also where the environment names a server without a model: only the server knows which, and so whose answers are kept.
         """
+        self.introductions = await asyncio.to_thread(self._find_introductions, questions)
+        questions = [text for text in questions if text not in self.introductions]
         unnamed = self.server is not None and not self.server.is_named
-        if self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions):
+        if questions and (self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions)):
             self.context = await self.open_context()
+
+    def _find_introductions(self, questions: Sequence[str]) -> dict[str, Introduction]:
+        found = {text: find_introduction(text, self.kept.snapshot, self.request, self.kept.thread) for text in questions}
+        return {text: introduction for text, introduction in found.items() if introduction}
 
     def _holds_all(self, questions: Sequence[str]) -> bool:
         return all(self.kept.holds(self.key(text)) for text in questions)
@@ -140,13 +150,22 @@ class Asking:
         return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:
-        """Give the answer that is kept, or answer the question."""
+        """Give the answer that is kept, or answer the question; an introduction is made each time."""
+        if found := self.introductions.get(text):
+            return await self.introduce(text, found, place)
         key = self.key(text)
         anew = partial(self.answer_anew, text, replace(place, memo=self.kept.memo))
         if self.request.fresh:
             await asyncio.to_thread(self.kept.forget, key)
             return await anew()
         return await self.kept.give_or(key, place, anew)
+
+    async def introduce(self, text: str, found: Introduction, place: Workplace) -> Answer:
+        answer = await asyncio.to_thread(introduce, text, found, self.kept.snapshot, self.request, self.kept.thread)
+        with watch_question(place.run_id, answer.answer_id, self.request.reader) as ended, working_at(place):
+            await keep_in_thread(answer, self.kept.snapshot)
+            ended(answer.status)
+        return answer
 
     async def answer_anew(self, text: str, place: Workplace) -> Answer:
         context = self.context = self.context or await self.open_context()
@@ -203,13 +222,17 @@ async def answer_one(
         )
         if request.require_model and calls.unanswered:
             raise UnansweredError(calls.unanswered, answer)
-        if thread.follows:
-            # Its thread may have been removed meanwhile: what would be kept holds the words of it.
-            await asyncio.to_thread(context.snapshot.answer, thread.follows)
         if recorded:
-            await record.submit(answer)
+            await keep_in_thread(answer, context.snapshot)
         ended(answer.status)
     # After recording: an answer that can be given again must be there to show.
     if keep and not calls.notes:
         await asyncio.to_thread(keep, answer)
     return answer
+
+
+async def keep_in_thread(answer: Answer, snapshot: Snapshot) -> None:
+    """Record an answer; raise UnknownError where its thread was removed meanwhile: what would be kept holds the words of it."""
+    if answer.follows:
+        await asyncio.to_thread(snapshot.answer, answer.follows)
+    await record.submit(answer)

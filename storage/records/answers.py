@@ -195,8 +195,8 @@ class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are those that were read.
 
     `completeness` is F, the score by which their number was chosen; no probability.
-    `answer` is a model's, in `parts` by what supports them; where none read, or nothing was found, it is empty, has no part, and
-    `answer_by` is None: the citations speak.
+    `answer` is a model's, in `parts` by what supports them, or of the `catalog`, which introduces documents; where none read, or
+    nothing was found, it is empty, has no part, and `answer_by` is None: the citations speak.
     `why` gives the reason of the status in words. `top-k` has no paths and no gate; `flow` and `top-k` have no `trace`.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
     the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
@@ -207,7 +207,7 @@ class Answer:
     asked: str
     question: str
     answer: str
-    answer_by: Literal["model"] | None
+    answer_by: Literal["model", "catalog"] | None
     status: AnswerStatus
     why: str
     reader: str

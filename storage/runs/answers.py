@@ -24,7 +24,7 @@ def read_answers(location: CorpusLocation, *, present: Collection[str], thread: 
     Of one `thread` where that is named. Words of a removed document are left out, whatever a removal still has to erase; `present`
     are the documents published now.
     """
-    with open_runs_folder(location.runs) as runs:
+    with open_runs_folder(location.runs, holding=thread) as runs:
         kept = _read_kept_answers(runs, location, present, "contains(line, $thread)", thread=thread)
     return [answer for answer in kept if thread in ("", answer.thread)]
 
@@ -46,7 +46,7 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
         condition = "contains(line, $id) AND starts_with(answer_id, $id)"
-        with open_runs_folder(location.runs) as runs:
+        with open_runs_folder(location.runs, holding=asked_id) as runs:
             kept = _read_kept_answers(runs, location, present, condition, id=asked_id)
             if not kept:
                 runs.require_readable()

@@ -173,11 +173,12 @@ def find_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
         )
     readable = [record for record in snapshot.documents() if record.state is DocumentState.READY]
     if not readable:
+        why, add = f"`flowreader status --corpus {request.corpus}` says why", f"`flowreader ingest PATH --corpus {request.corpus}`"
         raise QuestionError(
             f"corpus {request.corpus!r} holds no document that can be read",
             request.corpus,
-            f"`flowreader status --corpus {request.corpus}` says why",
-            over_http="the list of documents says why",
+            why if snapshot.documents() else f"read some in: {add}",
+            over_http="the list of documents says why" if snapshot.documents() else "add a document to it",
         )
     chosen = [snapshot.find(printable_path(name)) for name in request.documents]
     for record in chosen:

@@ -1,10 +1,12 @@
 """Questions in a row: what came before one, what it takes from that, and which passages are lent to it."""
 
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, Citation
 from tasks.algorithms.questions.following import complete
+from tasks.algorithms.questions.talk import is_aside, talk_of
 from tasks.asking.request import LONGEST_QUESTION, AskRequest, QuestionError, clean
 
 LOOKED_THROUGH = 20
@@ -66,12 +68,16 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
             raise QuestionError(
                 "a question follows an answer or earlier questions, and both were given", request.follow, "give only one of the two"
             )
-        followed = snapshot.answer(request.follow)
-        return Thread(followed.asked_as, followed.citations, followed)
+        asked_on = followed = snapshot.answer(request.follow)
+        while asked_on.follows and is_aside(asked_on.question):
+            asked_on = snapshot.answer(asked_on.follows)
+        if is_aside(asked_on.question):
+            return Thread(followed=followed)
+        return Thread(asked_on.asked_as, asked_on.citations, followed)
     before = ""
-    for question in request.earlier:
+    for question in filterfalse(is_aside, request.earlier):
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
-    if complete(request.questions[0], before) == request.questions[0]:
+    if complete(request.questions[0], before) == request.questions[0] and not talk_of(request.questions[0]):
         return Thread(before)
     asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)

@@ -50,9 +50,12 @@ class AnswerView(Answer):
 
     @property
     def listed_parts(self) -> tuple[PartView, ...]:
-        """The parts, but of an answer that is quoted as a whole, or that nothing proves: it is marked as such already."""
+        """The parts, but of an answer that is quoted as a whole, or that nothing proves: it is marked as such already.
+
+        Those of the catalog are the lines of the answer.
+        """
         is_one_quote = [part.support for part in self.parts] == [Support.QUOTED]
-        return () if is_one_quote or self.is_unproven else self.parts
+        return () if is_one_quote or self.is_unproven or self.answer_by == "catalog" else self.parts
 
 
 class AnswerRow(BaseModel):

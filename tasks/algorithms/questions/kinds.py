@@ -29,7 +29,7 @@ def collects(question: str) -> bool:
     return _COLLECTS.search(strip_instructions(question)) is not None
 
 
-_DOCUMENT = (
+DOCUMENT = (
     r"(?:documents?|reports?|papers?|articles?|presentations?|decks?|slides?|guides?|guidebooks?|guidelines?|handbooks?|manuals?|"
     r"brochures?|booklets?|leaflets?|books?|catalogu?es?|catalogs?|filings?|publications?|files?|texts?|appendix|appendices)"
 )
@@ -37,7 +37,7 @@ _ELEMENTS = (
     r"(?:charts?|figures?|tables?|graphs?|plots?|diagrams?|pictures?|photos?|photographs?|images?|illustrations?|maps?|screenshots?|"
     r"logos?|pages?|slides?|sections?|chapters?|exhibits?|equations?|formulas?|footnotes?|references?|quotes?|quotations?)"
 )
-_OF_DOCUMENT = re.compile(rf"\b{_DOCUMENT}\b", re.IGNORECASE)
+_OF_DOCUMENT = re.compile(rf"\b{DOCUMENT}\b", re.IGNORECASE)
 _ELEMENT = re.compile(rf"\b{_ELEMENTS}\b", re.IGNORECASE)
 _COUNTED = re.compile(
     rf"\b(?:how\s+many|number\s+of|list|enumerate|all|each|every)\s+(?:\S+\s+){{0,3}}?{_ELEMENTS}\b", re.IGNORECASE

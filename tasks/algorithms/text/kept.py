@@ -32,8 +32,8 @@ def strip_instructions(question: str) -> str:
 
 
 _ASKED = """
-answer answers describe document documents enumerate explain find give list mention mentioned mentions name per question
-report respectively tell write according number numbers count many yes
+answer answers describe document documents enumerate explain find give hello hey hi list mention mentioned mentions name per
+question report respectively tell thank thanks write according number numbers count many yes
 """
 
 UNSAID = STOP_WORDS | frozenset(_ASKED.split())

@@ -191,7 +191,7 @@ def test_an_empty_corpus_says_so(call, own_home):
     with open_for_writing(location, embedder=embedder, wait_seconds=5) as corpus:
         corpus.publish(removed=present)
     (error,) = told(call, "ask", COAST, code=2)
-    assert "holds no document that can be read" in error["error"]["what"] and "flowreader status" in error["error"]["remedy"]
+    assert "holds no document that can be read" in error["error"]["what"] and "flowreader ingest" in error["error"]["remedy"]
 
 
 ANSWERS = {
