@@ -315,7 +315,7 @@ def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
     _command(actions, "list", "cli.ask_commands:answers_list", "all answers, the newest first", common)
     _command(actions, "show", "cli.ask_commands:answers_show", "one answer, without asking again", common, named)
-    _command(actions, "remove", "cli.ask_commands:answers_remove", "delete an answer with its whole thread", common, named)
+    _command(actions, "remove", "cli.ask_commands:answers_remove", "delete an answer with its thread", common, named)
     text = "write the report of an answer: its pages with the quoted places, and its flow"
     report = _command(verbs, "report", "cli.ask_commands:report", text, common, named)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
@@ -327,9 +327,7 @@ def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     named.add_argument("document", metavar="DOCUMENT", help="8 or more digits of its id, its name, or a part of it (not to remove)")
     _command(actions, "list", "cli.corpus_commands:status", "all documents", common)
     _command(actions, "show", "cli.corpus_commands:documents_show", "one document: its outline, pages and notes", common, named)
-    remove = _command(
-        actions, "remove", "cli.corpus_commands:documents_remove", "delete a document and what it left", common, named
-    )
+    remove = _command(actions, "remove", "cli.corpus_commands:documents_remove", "delete a document with its traces", common, named)
     remove.add_argument("--now", action="store_true", help="wait until no reader can see it, then delete it")
     text = "canonical JSON, the same for the same documents and settings"
     export = _command(actions, "export", "cli.corpus_commands:documents_export", text, common)

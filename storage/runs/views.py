@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -107,12 +107,14 @@ class Runs:
 
 @contextmanager
 def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = None, holding: str = "") -> Iterator[Runs]:
-    """Open the runs of a folder for reading: all, one, or the `newest` questions that were written last; those `holding` a text.
+    """Open the runs of a folder for reading: all, one, or those `holding` a text, of questions the `newest` of these.
+
+    Ten times as many questions are looked through: one that gave an answer again holds none.
 
     Where there is no folder there are no runs.
     """
     pattern = f"{ASKING}*" if newest else glob.escape(run_id) or "*"
-    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified_ns, reverse=True)[:newest]
+    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified_ns, reverse=True)[: newest and 10 * newest]
     unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
     # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
     at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
@@ -120,7 +122,8 @@ def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = Non
         lock_down(connection, folder)
         # To look for an id in many files takes a fraction of the time that it takes to read their lines.
         held = holding.encode()
-        readable = [str(path) for path in paths if path.stem not in unreadable and (not held or held in path.read_bytes())]
+        files = (str(path) for path in paths if path.stem not in unreadable and (not held or held in path.read_bytes()))
+        readable = list(islice(files, newest))
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
         connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=sql_list(readable)) if readable else NO_LINES}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))

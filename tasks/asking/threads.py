@@ -68,12 +68,7 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
             raise QuestionError(
                 "a question follows an answer or earlier questions, and both were given", request.follow, "give only one of the two"
             )
-        asked_on = followed = snapshot.answer(request.follow)
-        while asked_on.follows and is_aside(asked_on.question):
-            asked_on = snapshot.answer(asked_on.follows)
-        if is_aside(asked_on.question):
-            return Thread(followed=followed)
-        return Thread(asked_on.asked_as, asked_on.citations, followed)
+        return _thread_of(snapshot.answer(request.follow), snapshot)
     before = ""
     for question in filterfalse(is_aside, request.earlier):
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
@@ -82,3 +77,10 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
     asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)
     return Thread(before, next((answer.citations for answer in newest if (answer.asked_as, answer.scope) == asked), ()))
+
+
+def _thread_of(followed: Answer, snapshot: Snapshot) -> Thread:
+    asked_on = followed
+    while asked_on.follows and is_aside(asked_on.question):
+        asked_on = snapshot.answer(asked_on.follows)
+    return Thread(followed=followed) if is_aside(asked_on.question) else Thread(asked_on.asked_as, asked_on.citations, followed)

@@ -81,7 +81,7 @@ def test_in_a_thread_it_is_the_documents_of_that_thread_and_the_next_question_go
     thanks = answer_to("ok, thanks", follow=first.answer_id)
     assert (thanks.answer, thanks.citations, thanks.thread) == (THANKED, (), first.thread)
     on = answer_to("and at the Quessant narrows?", follow=thanks.answer_id)
-    assert "(about: megawatts" in on.asked_as and on.follows == thanks.answer_id
+    assert "(about: How many megawatts" in on.asked_as and on.follows == thanks.answer_id
     greeting = answer_to("hello")
     assert answer_to("and of an MT-2?", follow=greeting.answer_id).asked_as == "and of an MT-2?"
     kept = answer_to("and of an MT-2?", earlier=("hello", WEIGHT, "thank you!"))

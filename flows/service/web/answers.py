@@ -32,9 +32,9 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
         view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
-        thread = view_answers(snapshot.answers(found.thread)[::-1], snapshot)
+        thread, library = view_answers(snapshot.answers(found.thread)[::-1], snapshot), look_into(snapshot)
     shown = {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
-    return html("answer.html", corpus=corpus, corpora=corpora(), **look_into(corpus), **shown)
+    return html("answer.html", corpus=corpus, corpora=corpora(), **library, **shown)
 
 
 @router.get("/{answer_id}/markdown")

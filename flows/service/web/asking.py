@@ -16,6 +16,7 @@ from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
 from flows.service.web.library import corpora, look_into
+from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpus_location
 from tasks.asking.request import AskRequest
@@ -89,7 +90,8 @@ def page(
     contents: dict[str, Any] = {"documents": (), "conversations": (), "at_work": ()}
     try:
         if chosen in names:
-            contents = look_into(chosen)
+            with open_for_reading(corpus_location(chosen)) as snapshot:
+                contents = look_into(snapshot)
     except (ExpectedError, OSError) as damage:
         error = error or refusal_of(damage).error
     try:

@@ -5,8 +5,8 @@ from typing import Any
 
 from flows.service.paths import from_root
 from storage.catalog.in_use import corpora_in
-from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpora_folder, corpus_location
+from storage.corpus.snapshot import Snapshot
+from storage.locations import corpora_folder
 from tasks.lineage.at_work import ingests_at_work
 from tasks.views.answers import AnswerView, view_answers
 from tasks.views.documents import view_document
@@ -18,13 +18,11 @@ def corpora() -> list[str]:
     return [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
 
 
-def look_into(corpus: str) -> dict[str, Any]:
+def look_into(snapshot: Snapshot) -> dict[str, Any]:
     """Return the documents, unready ones first, the newest conversations, and a line for each ingest at work."""
-    location = corpus_location(corpus)
-    at_work = [from_root(run.message, run.paths) for run in ingests_at_work(location)]
-    with open_for_reading(location) as snapshot:
-        documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
-        answers = view_answers(snapshot.newest_answers(ANSWERS_LOOKED_AT), snapshot)
+    at_work = [from_root(run.message, run.paths) for run in ingests_at_work(snapshot.location)]
+    documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
+    answers = view_answers(snapshot.newest_answers(ANSWERS_LOOKED_AT), snapshot)
     return {"documents": documents, "conversations": conversations(answers), "at_work": at_work}
 
 
