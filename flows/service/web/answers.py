@@ -33,8 +33,8 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
         found = snapshot.answer(answer_id)
         view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
         thread, library = view_answers(snapshot.answers(found.thread)[::-1], snapshot), look_into(snapshot)
-    shown = {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
-    return html("answer.html", corpus=corpus, corpora=corpora(), **library, **shown)
+    shown = library | {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
+    return html("answer.html", corpus=corpus, corpora=corpora(), **shown)
 
 
 @router.get("/{answer_id}/markdown")
