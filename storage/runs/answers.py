@@ -11,7 +11,7 @@ from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
-from storage.runs.log import read_entry
+from storage.runs.log import EntryKind, read_entry, sign_of
 from storage.runs.views import Runs, open_runs_folder
 
 QUESTION_SHOWN = 60
@@ -31,7 +31,7 @@ def read_answers(location: CorpusLocation, *, present: Collection[str], thread: 
 
 def newest_answers(location: CorpusLocation, most: int, *, present: Collection[str]) -> list[Answer]:
     """Return at most `most` of the newest answers, as `read_answers` would; it takes the same time however many there are."""
-    with open_runs_folder(location.runs, newest=most, holding='"kind": "answer"') as runs:
+    with open_runs_folder(location.runs, newest=most, holding=sign_of(EntryKind.ANSWER)) as runs:
         return _read_kept_answers(runs, location, present, "true")[:most]
 
 

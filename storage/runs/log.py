@@ -124,6 +124,11 @@ def asking_files(location: CorpusLocation) -> list[Path]:
     return sorted(location.runs.glob(f"{ASKING}*.jsonl"), key=lambda path: path.name)
 
 
+def sign_of(kind: EntryKind) -> str:
+    """Return what every line with an entry of this kind holds, and no text does: there quotes are escaped."""
+    return json.dumps({"kind": kind})[1:-1]
+
+
 def entry_line(entry: Mapping[str, Any]) -> bytes:
     """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be read by any program.
 

@@ -107,9 +107,9 @@ class Runs:
 
 @contextmanager
 def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = None, holding: str = "") -> Iterator[Runs]:
-    """Open the runs of a folder for reading: all, one, or those `holding` a text, of questions the `newest` of these.
+    """Open the runs of a folder for reading: all, one, or those with a file that is `holding` a text; of questions the `newest`.
 
-    Ten times as many questions are looked through: one that gave an answer again holds none.
+    For these ten times as many are looked through: one that gave an answer again holds none.
 
     Where there is no folder there are no runs.
     """
@@ -121,13 +121,20 @@ def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = Non
     with closing(duckdb.connect()) as connection:
         lock_down(connection, folder)
         # To look for an id in many files takes a fraction of the time that it takes to read their lines.
-        held = holding.encode()
-        files = (str(path) for path in paths if path.stem not in unreadable and (not held or held in path.read_bytes()))
+        files = (str(path) for path in paths if path.stem not in unreadable and holds(path, holding))
         readable = list(islice(files, newest))
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
         connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=sql_list(readable)) if readable else NO_LINES}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         yield Runs(folder, connection, tuple(path.stem for path in paths), unreadable, at_work)
+
+
+def holds(path: Path, text: str) -> bool:
+    """Say whether the file holds the text; one that is gone meanwhile does not."""
+    try:
+        return not text or text.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def sql_list(paths: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from storage.corpus.snapshot import Snapshot
 from storage.records.answers import Answer, AnswerPart, AnswerStatus, Citation, NamedDocument, Support, Usage
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, NodeKind, Section
 from storage.text import counted, one_line, shorten
-from tasks.algorithms.questions.talk import Talk, meant_documents, talk_of
+from tasks.algorithms.questions.talk import Talk, is_all, meant_documents, talk_of
 from tasks.algorithms.text.kept import content_stems
 from tasks.asking.request import AskRequest, find_scope
 from tasks.asking.threads import Thread
@@ -47,20 +47,24 @@ class Line:
 def find_introduction(question: str, snapshot: Snapshot, request: AskRequest, thread: Thread) -> Introduction | None:
     """Return what to introduce, None for a question to what documents say; raise what `find_scope` raises.
 
-    What documents are about is asked of those named, else of those that the answer before cites, else of all that are asked.
+    What documents are about is asked of those named, else of those that the answer before cites, else of all that are asked;
+    of one that is not asked they are no introduction.
     """
     if not (found := talk_of(question)):
         return None
     talk, of = found
     ready = sorted((record for record in snapshot.documents() if record.state is DocumentState.READY), key=lambda each: each.name)
+    scope = find_scope(snapshot, request)
+    asked = [record for record in ready if record.id in scope.documents or not scope.documents]
     chosen: set[str] = set()
     if talk is Talk.ABOUT:
         names = [(record.name, *record.other_names, record.title) for record in ready]
         if (named := meant_documents(of, names, follows=bool(thread.before))) is None:
             return None
-        chosen = {ready[place].id for place in named} or {citation.document.id for citation in thread.cited}
-    scope = find_scope(snapshot, request)
-    asked = [record for record in ready if record.id in scope.documents or not scope.documents]
+        if named and not any(ready[place] in asked for place in named):
+            return None
+        before = () if is_all(of) else thread.cited
+        chosen = {ready[place].id for place in named} or {citation.document.id for citation in before}
     return Introduction(talk, tuple([record for record in asked if record.id in chosen] or asked))
 
 
@@ -111,15 +115,16 @@ def _lines(found: Introduction, snapshot: Snapshot) -> Iterator[Line]:
             yield Line()
         return
     yield Line((GREETED if found.talk is Talk.GREETING else "") + WELCOME.format(counted(everything, "document")))
-    yield from (_document(record, snapshot, "- ") for record in shown)
+    named = [_document(record, snapshot, "- ") for record in shown]
+    yield from named
     if everything > len(shown):
         yield Line(MORE.format(everything - len(shown)))
-    telling = zip_longest(*map(_telling, outlines))  # the first of each document, then the second of each
+    # The first of each document, then the second of each; words of one that is not cited would stay when it goes.
     examples = [
-        Line(EXAMPLE.format(record.name, _shown(section.title)))
-        for row in telling
-        for record, section in zip(shown, row, strict=True)
-        if section
+        Line(EXAMPLE.format(record.name, _shorten_title(section.title)))
+        for row in zip_longest(*map(_rank_headings, outlines))
+        for record, line, section in zip(shown, named, row, strict=True)
+        if section and line.cited
     ]
     if examples:
         yield from (Line(), Line(FOR_EXAMPLE), *examples[:EXAMPLES])
@@ -128,7 +133,7 @@ def _lines(found: Introduction, snapshot: Snapshot) -> Iterator[Line]:
 def _document(record: DocumentRecord, snapshot: Snapshot, mark: str = "") -> Line:
     """Name a document with its title and how long it is; a title that would not go with the document is left out."""
     cited, word = _cite(record, 1, snapshot), PLACE_WORDS.get(record.media_type, "page")
-    title = f": {_shown(record.title)}" if cited and record.title not in ("", record.name) else ""
+    title = f": {_shorten_title(record.title)}" if cited and record.title not in ("", record.name) else ""
     return Line(f"{mark}{record.name}{title}{f' ({counted(record.pages, word)})' if word else ''}", cited, Support.COMPUTED)
 
 
@@ -137,19 +142,20 @@ def _headings(record: DocumentRecord, outline: list[Section], most: int, snapsho
     levels = sorted(one.level for one in outline)[:FEWEST_HEADINGS]
     top = [one for one in outline if one.level <= levels[-1]]
     for one in top[:most]:
-        text = ", ".join(filter(None, (_shown(one.title), place_words(record, one.first_page))))
-        yield Line(f"- {text}", _cite(record, one.first_page, snapshot, one))
+        text = ", ".join(filter(None, (_shorten_title(one.title), place_words(record, one.first_page))))
+        if cited := _cite(record, one.first_page, snapshot, one):
+            yield Line(f"- {text}", cited)
     if most < len(top):
         yield Line(MORE.format(len(top) - most))
 
 
-def _telling(outline: list[Section]) -> list[Section]:
+def _rank_headings(outline: list[Section]) -> list[Section]:
     """Return the headings of several words that say something, those of most pages first."""
-    told = [one for one in outline if sum(not stem[0].isdigit() for stem in content_stems(one.title)) > 1]
-    return sorted(told, key=lambda one: one.first_page - one.last_page)
+    speaking = [one for one in outline if sum(not stem[0].isdigit() for stem in content_stems(one.title)) > 1]
+    return sorted(speaking, key=lambda one: one.first_page - one.last_page)
 
 
-def _shown(title: str) -> str:
+def _shorten_title(title: str) -> str:
     return shorten(one_line(title), TITLE_CHARACTERS)
 
 

@@ -1,16 +1,18 @@
 """An answer: with the cited page beside it, as its report, and where it comes from."""
 
 import re
+from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from flows.service.paths import from_root, roots_of
 from flows.service.web.html import html
-from flows.service.web.library import corpora, look_into
+from flows.service.web.library import EMPTY, list_corpora, look_into
 from storage.artifacts import home_artifacts
 from storage.codec import adapter
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.runs.log import ASKING
 from tasks.report.evidence import gather_evidence
@@ -32,9 +34,12 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
         view, evidence = view_answer(found, snapshot), gather_evidence(found, snapshot, home_artifacts(), drawing=False)
-        thread, library = view_answers(snapshot.answers(found.thread)[::-1], snapshot), look_into(snapshot)
-    shown = library | {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
-    return html("answer.html", corpus=corpus, corpora=corpora(), **shown)
+        thread, library = view_answers(snapshot.answers(found.thread)[::-1], snapshot), EMPTY
+        # Whatever is damaged of all else, the answer is shown.
+        with suppress(ExpectedError, OSError):
+            library = look_into(snapshot)
+    shown = {**library} | {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
+    return html("answer.html", corpus=corpus, corpora=list_corpora(), **shown)
 
 
 @router.get("/{answer_id}/markdown")

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from flows.service.received import parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
-from flows.service.web.library import corpora, look_into
+from flows.service.web.library import EMPTY, list_corpora, look_into
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpus_location
@@ -49,8 +49,8 @@ async def ask(request: Request) -> Response:
     fields = {name: values[0] for name, values in given.items()}
     corpus, question, reader, follow = (fields.get(name, "") for name in ("corpus", "question", "reader", "follow"))
     try:
-        limits = {"corpus": corpus, "documents": given.get("documents", []), "follow": follow or None}
-        asked = {"questions": [question], "reader": reader or READERS[0], "settings": settings_in(fields), **limits}
+        limits = {"documents": given.get("documents", []), "follow": follow or None, "settings": settings_in(fields)}
+        asked = {"questions": [question], "corpus": corpus, "reader": reader or READERS[0], **limits}
         (answer,) = await run_while_connected(request, request.app.state.intake.ask(parse_form(AskRequest, asked)))
     except (ExpectedError, OSError) as error:
         refusal = refusal_of_question(error)
@@ -85,9 +85,9 @@ def page(
     status: int = 200,
 ) -> HTMLResponse:
     """Return the page of the corpus if it exists, or is `named` and could; else of the usual one."""
-    names = corpora()
+    names = list_corpora()
     chosen = corpus if corpus in names or (named and corpus_location(corpus)) else choose_corpus(names)
-    contents: dict[str, Any] = {"documents": (), "conversations": (), "at_work": ()}
+    contents = EMPTY
     try:
         if chosen in names:
             with open_for_reading(corpus_location(chosen)) as snapshot:

@@ -1,9 +1,12 @@
 """A document: its sections and pages, each with the places that an answer cites, and its removal."""
 
 import asyncio
+import re
 from enum import IntEnum
+from pathlib import PurePath
 from urllib.parse import quote
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Response
 
 from flows.service.web.html import html
@@ -15,18 +18,18 @@ from storage.records.documents import Page
 from storage.text import printable_path
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Numbered, cited_pages, marks_of
-from tasks.report.pictures import SETTINGS, draw_page
+from tasks.report.pictures import SETTINGS, Picture, draw_page
 from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, open_document, view_outline, view_receipt
 
 READERS_SECONDS = 3.0
 """How long a removal on the page waits for readers of the document."""
-
-
 SMALL_WIDTH = 200
 """Pixels of a page in a list."""
-EMPTY_SHEET = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 4"/>'
+NO_PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 36 48" font-family="sans-serif" font-size="9"
+ text-anchor="middle" fill="#80868d"><text x="18" y="27">{}</text></svg>"""
+DRAWING = CapacityLimiter(2)
 
 
 class Zoom(IntEnum):
@@ -79,13 +82,21 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
 
 
 @router.get("/{document}/pages/{number}/picture")
-def picture(document: str, number: int, corpus: str = "default") -> Response:
-    """Return a small picture of a page, for lists; an empty sheet where there is none."""
+async def picture(document: str, number: int, corpus: str = "default") -> Response:
+    """Return a small picture of a page, for lists; a sheet with the kind of file where there is none."""
+    # Lists ask for many at once, and each takes a process: a question that is asked meanwhile should not wait for all.
+    name, drawn = await to_thread.run_sync(draw_small, document, number, corpus, limiter=DRAWING)
+    if drawn is None:
+        kind = re.sub(r"\W", "", PurePath(name).suffix)[:4].upper()
+        return Response(NO_PICTURE.format(kind), media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+    return Response(drawn.data, media_type="image/webp", headers={"Cache-Control": "private, max-age=3600"})
+
+
+def draw_small(document: str, number: int, corpus: str) -> tuple[str, Picture | None]:
+    """Return the document's name and the picture, None where there is none."""
     with open_document(corpus, document) as (snapshot, record):
         found = find_page(snapshot, record, number)
-    drawn, _why = draw_page(record, found, SMALL_WIDTH)
-    data, kind = (drawn.data, "webp") if drawn else (EMPTY_SHEET, "svg+xml")
-    return Response(data, media_type=f"image/{kind}", headers={"Cache-Control": "private, max-age=3600"})
+    return record.name, draw_page(record, found, SMALL_WIDTH)[0]
 
 
 @router.get("/{document}/file")
@@ -95,7 +106,7 @@ def original(document: str, corpus: str = "default") -> Response:
         try:
             data = copies.of(record).read_bytes()
         except NoPictureError as error:
-            what = f"the file of {record.name} is not here any more as it was read"
+            what = f"the file of {record.name} cannot be given: {error}"
             raise UnknownError(what, record.name, "ingest it again, or read its pages") from error
     kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(record.name, safe='')}"}
     return Response(data, media_type="application/octet-stream", headers=kept)

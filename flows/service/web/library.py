@@ -1,6 +1,7 @@
 """What stands beside every question and answer: the corpora, the documents of one, and the conversations with it."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.service.paths import from_root
@@ -12,9 +13,10 @@ from tasks.views.answers import AnswerView, view_answers
 from tasks.views.documents import view_document
 
 ANSWERS_LOOKED_AT = 30
+EMPTY: Mapping[str, Any] = {"documents": (), "conversations": (), "at_work": ()}
 
 
-def corpora() -> list[str]:
+def list_corpora() -> list[str]:
     return [location.name for location in corpora_in(corpora_folder()) if location.current.exists()]
 
 
@@ -23,14 +25,15 @@ def look_into(snapshot: Snapshot) -> dict[str, Any]:
     at_work = [from_root(run.message, run.paths) for run in ingests_at_work(snapshot.location)]
     documents = sorted(map(view_document, snapshot.documents()), key=lambda each: (each.state == "ready", each.name))
     answers = view_answers(snapshot.newest_answers(ANSWERS_LOOKED_AT), snapshot)
-    return {"documents": documents, "conversations": conversations(answers), "at_work": at_work}
+    return {"documents": documents, "conversations": list_conversations(answers), "at_work": at_work}
 
 
-def conversations(newest: Sequence[AnswerView]) -> list[tuple[str, AnswerView]]:
-    """Return the first question and the last answer of each thread, the newest first; of those that begin alike only the newest."""
+def list_conversations(newest: Sequence[AnswerView]) -> list[tuple[str, AnswerView]]:
+    """Return the first of these questions and the last answer of each thread, newest first; the same single question only once."""
     begun = {answer.thread: answer.asked_as for answer in newest}
     last = {answer.thread: answer for answer in reversed(newest)}
-    alike: dict[str, tuple[str, AnswerView]] = {}
+    sizes, alike = Counter(answer.thread for answer in newest), dict[str, tuple[str, AnswerView]]()
     for answer in newest:
-        alike.setdefault(begun[answer.thread].casefold(), (begun[answer.thread], last[answer.thread]))
+        title = begun[answer.thread]
+        alike.setdefault(answer.thread if sizes[answer.thread] > 1 else title.casefold(), (title, last[answer.thread]))
     return list(alike.values())

@@ -77,7 +77,7 @@ _PLACED = re.compile(
 _COMPARED = re.compile(r"\b(?:than|vs|versus|compared|against|since)\b", re.I)
 _PAGE_OF_ANSWER = re.compile(
     r"\b(?:that|the\s+(?:same|(?P<on>next|following)|(?P<back>previous)))\s+(?P<kind>page|slide|sheet)\b(?!\s+as\b)"
-    r"|(?<!reference )\[(?P<mark>\d\d?)\]",
+    r"|(?<![\w\]])(?<!reference )\[(?P<mark>\d\d?)\](?!\[)",
     re.I,
 )
 """Pages as an answer that cites them lets people name them."""

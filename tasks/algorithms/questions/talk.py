@@ -36,10 +36,14 @@ _OPENING = re.compile(rf"(?:(?:{_GREETING}|{_THANKS})(?: |$))+")
 _CLOSING = re.compile(rf"(?: (?:please|{_THANKS}))+$")
 
 _FILES = r"(?:documents?|docs?|files?|pdfs?)"
+_ENDING = r"pdf|docx?|pptx?|xlsx?|html?|md|txt"
 _THEIRS = r"(?:this|these|the|that|those|my|our|your)"
 _KIND = rf"(?:(?!slide\b|append){DOCUMENT}|{_FILES}|corpus|collection|library)"
 """A slide or an appendix is a part of a document."""
-_ALL = re.compile(rf"(?:all )?(?:of )?{_THEIRS}(?: (?:whole|entire|uploaded))? {_KIND}|(?:all of )?(?:this|these)|here")
+_ALL = re.compile(
+    rf"(?:all (?:of )?(?:{_THEIRS} )?|{_THEIRS} )(?:(?:whole|entire|uploaded) )?{_KIND}|(?:all of )?(?:this|these)|here"
+)
+_EVERY = re.compile(r"\b(?:all|whole|entire|these|those|they|them|here|corpus|collection|library|\w+s)\b(?<!this)")
 _IT = re.compile(r"it|they|them")
 _WILL_YOU = r"(?:(?:can|could|would|will) you )?(?:please )?(?:(?:give|show) )?(?:(?:a|an|the|me|us|short|brief|quick) )*"
 _ABOUT = tuple(
@@ -49,7 +53,7 @@ _ABOUT = tuple(
         r"what(?:s| is) (?:there )?(?:in|inside) (?P<of>.+)",
         rf"(?:what(?:s| is) )?{_WILL_YOU}(?:summari[sz]e|sum up|summary|overview|outline|table of contents)"
         r"(?: (?:of )?(?P<of>.+))?",
-        rf"{_WILL_YOU}(?:describe|tell me about) (?P<of>.+ .+)",
+        rf"{_WILL_YOU}(?:describe|tell me about) (?P<of>(?:all )?(?:of )?{_THEIRS} {_KIND}|.+ (?:{_ENDING}))",
     )
 )
 _LISTING = re.compile(
@@ -91,7 +95,13 @@ def meant_documents(of: str, names: Sequence[Collection[str]], *, follows: bool)
 
 def is_aside(question: str) -> bool:
     """Say whether no question goes on from this one: a greeting, thanks, or which documents there are."""
-    return (talk_of(question) or (Talk.ABOUT, ""))[0] is not Talk.ABOUT
+    found = talk_of(question)
+    return found is not None and found[0] is not Talk.ABOUT
+
+
+def is_all(of: str) -> bool:
+    """Say whether these words mean all documents, and not the one that is talked of."""
+    return bool(_EVERY.search(of))
 
 
 def _plain(text: str) -> str:

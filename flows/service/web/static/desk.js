@@ -3,51 +3,62 @@
 const proof = document.getElementById("proof"), frame = proof.querySelector("iframe"), box = document.querySelector("#ask textarea");
 const keys = document.getElementById("keys"), calm = matchMedia("(prefers-reduced-motion: reduce)");
 const isShown = (element) => getComputedStyle(element).display !== "none";
+const cited = [...document.querySelectorAll("#talk .citations a.number")];
 let walked = -1;
 
 function walk(step) {
-  const cited = [...document.querySelectorAll("#talk .citations a.number")];
-  if (!cited.length) return;
-  walked = Math.min(Math.max(walked + step, 0), cited.length - 1);
-  cited[walked].focus();
-  cited[walked].click();
+  const next = cited[Math.min(Math.max(walked + step, 0), cited.length - 1)];
+  next?.focus();
+  next?.click();
 }
 
 const does = { "/": () => { box?.focus(); }, "?": () => keys.showModal(), j: () => walk(1), k: () => walk(-1) };
-addEventListener("keydown", (event) => {
+function press(event) {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === box) return box.form.requestSubmit();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog") || !does[event.key]) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog") || !does[event.key]) return;
   event.preventDefault();
   does[event.key]();
-});
+}
+addEventListener("keydown", press);
 
 // On a narrow screen the page is a place of its own: whatever opens it goes there.
-addEventListener("click", ({ target }) => {
-  if (target.closest("a[target=page]") && !isShown(proof)) location.hash = "proof";
+addEventListener("click", (event) => {
+  const link = event.target.closest("a[target=page]");
+  if (!link) return;
+  walked = cited.findIndex(({ href }) => href === link.href);
+  if (isShown(proof)) return;
+  event.preventDefault();
+  frame.contentWindow.location.replace(link.href);
+  location.hash = "proof";
 });
 frame?.addEventListener("load", () => {
-  frame.contentDocument?.addEventListener("keydown", ({ key }) => { if (key === "/" || key === "?") does[key](); });
+  frame.contentWindow.addEventListener("keydown", press);
   if (!calm.matches) frame.animate([{ opacity: 0.25 }, { opacity: 1 }], 350);
 });
 
-const find = document.getElementById("find");
-if (find) {
-  find.hidden = false;
-  find.addEventListener("input", () => {
-    const words = find.value.toLowerCase().split(/\s+/);
-    for (const line of document.querySelectorAll(".shelf > li")) {
-      const name = line.querySelector(".title").textContent.toLowerCase();
-      line.hidden = !words.every((word) => name.includes(word));
-    }
-  });
-}
+// Ticks stand in another place than the question that they limit.
+addEventListener("change", () => {
+  const only = document.getElementById("only"), ticked = document.querySelectorAll(".shelf :checked").length;
+  if (only) only.textContent = ticked ? `Only of ${ticked} ticked` : "";
+});
+document.getElementById("find")?.removeAttribute("hidden");
+addEventListener("input", ({ target }) => {
+  if (target.id !== "find") return;
+  const words = target.value.toLowerCase().split(/\s+/);
+  for (const line of document.querySelectorAll(".shelf > li")) {
+    const name = line.querySelector(".title").textContent.toLowerCase();
+    line.hidden = !words.every((word) => name.includes(word));
+  }
+});
 
 const copy = document.getElementById("copy");
 if (copy && navigator.clipboard) {
   copy.textContent = "Copy as Markdown";
   copy.addEventListener("click", async (event) => {
     event.preventDefault();
-    await navigator.clipboard.writeText(await (await fetch(copy.href)).text());
+    const reply = await fetch(location.origin + copy.getAttribute("href")).catch(() => null);
+    if (!reply?.ok) return location.assign(copy.href);
+    await navigator.clipboard.writeText(await reply.text());
     copy.textContent = "Copied";
   });
 }

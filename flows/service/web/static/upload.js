@@ -59,12 +59,16 @@ async function watch(ingest, address, shown, corpus) {
 }
 
 async function refresh(corpus) {
-  const old = document.getElementById("documents"), address = `${HERE}/?corpus=${encodeURIComponent(corpus)}`;
+  const address = `${HERE}/?corpus=${encodeURIComponent(corpus)}`;
   const reply = await fetch(address).catch(() => null);
   if (!reply?.ok) return;
-  if (!old) return location.assign(address);
+  if (!document.getElementById("ask")) return location.assign(address);
   const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("documents");
-  if (fresh) old.replaceWith(fresh);
+  const old = document.getElementById("documents"), ticked = [...old.querySelectorAll(":checked")].map(({ value }) => value);
+  if (!fresh) return;
+  old.replaceWith(fresh);
+  for (const tick of fresh.querySelectorAll("[name=documents]")) tick.checked = ticked.includes(tick.value);
+  fresh.querySelector("#find")?.removeAttribute("hidden");
 }
 
 async function take(files) {
@@ -79,12 +83,18 @@ async function take(files) {
 upload.hidden = false;
 choosing.addEventListener("submit", (event) => event.preventDefault());
 choosing.elements.files.addEventListener("change", ({ target }) => { take(target.files); });
-// A file is taken wherever it falls: a browser would leave the page for it.
-for (const name of ["dragover", "dragleave", "drop"]) {
-  addEventListener(name, (event) => { event.preventDefault(); choosing.classList.toggle("over", name === "dragover"); });
+// A file is taken wherever it falls, also on the page beside: a browser would leave ours for it.
+function catchFiles(view) {
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    view.addEventListener(name, (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      choosing.classList.toggle("over", name === "dragover");
+      if (name !== "drop") return;
+      location.hash = "library";
+      take(event.dataTransfer.files);
+    });
+  }
 }
-addEventListener("drop", ({ dataTransfer }) => {
-  if (!dataTransfer.files.length) return;
-  location.hash = "library";
-  take(dataTransfer.files);
-});
+catchFiles(window);
+document.querySelector("#proof iframe")?.addEventListener("load", ({ target }) => catchFiles(target.contentWindow));

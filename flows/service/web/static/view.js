@@ -2,7 +2,9 @@
 // Arrows turn pages, + and - change the size, also of the page that stands beside an answer; all of it is links, too.
 const turns = { ArrowLeft: "[rel=prev]", ArrowRight: "[rel=next]", "+": ".sizes [aria-current] + a", "-": ".sizes a:has(+ [aria-current])" };
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("[tabindex], summary")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("summary, input, textarea, select, dialog")) return;
+  const wide = event.target.closest?.("[tabindex]");
+  if (wide && wide.scrollWidth > wide.clientWidth) return;
   const view = document.querySelector("iframe")?.contentDocument ?? document;
   const link = turns[event.key] && view.querySelector(turns[event.key]);
   if (!link) return;
@@ -27,7 +29,7 @@ const atEnd = new IntersectionObserver(async ([{ isIntersecting, target }]) => {
   const next = bars.get(target).querySelector("[rel=next]");
   if (!isIntersecting || !next) return;
   atEnd.disconnect();
-  const reply = await fetch(next.href).catch(() => null);
+  const reply = await fetch(location.origin + next.getAttribute("href")).catch(() => null);
   if (!reply?.ok) return;
   const page = new DOMParser().parseFromString(await reply.text(), "text/html");
   target.after(page.querySelector(".leaf-of"));
