@@ -24,7 +24,7 @@ SUBMIT = "document.querySelector('#ask button').click()"
 TITLE, WORDS = "document.title", "document.body?.innerText ?? ''"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 UNNAMED = """[...document.querySelectorAll('textarea, select, input:not([type=hidden]), button, a')]
-  .filter((one) => !(one.labels?.length || one.innerText.trim() || one.getAttribute('aria-label'))).length"""
+  .filter((one) => !(one.labels?.length || one.textContent.trim() || one.getAttribute('aria-label'))).length"""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
@@ -164,6 +164,55 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         assert not [words for words in page.complaints() if "favicon" not in words]
     assert not list((home / "uploads" / "small").glob("*/annual_report.pdf"))
     assert "annual_report.pdf" not in httpx.get(f"{address}/?corpus=small", timeout=60).text
+
+
+def press(page, key):
+    for kind in ("keyDown", "keyUp"):
+        page.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else "")
+
+
+def until_beside(page, address):
+    beside = "document.querySelector('iframe').contentWindow.location.href"
+    wait_until(lambda: address in page.run(beside), 60, lambda: page.run(beside))
+
+
+def test_keys_walk_the_citations_and_are_letters_where_one_types_and_on_a_phone_one_press_leads_back(chromium, service):
+    with httpx.Client(base_url=service, timeout=60) as door:
+        answer = door.post("/ask", json={"questions": [WEIGHT], "corpus": "small"}).json()["answers"][0]["answer_id"]
+    with chromium.page(f"{service}/answers/{answer}?corpus=small", width=1280) as page:
+        for number in ("cited=1", "cited=2"):
+            press(page, "j")
+            until_beside(page, number)
+        press(page, "/")
+        for key in "j+?":
+            press(page, key)
+        assert page.run("document.querySelector('#ask textarea').value") == "j+?"
+        assert not page.run("document.getElementById('keys').open")
+        page.run("document.querySelector('.shelf [type=checkbox]').click()")
+        assert "1 ticked" in page.run("document.getElementById('only').innerText")
+        page.run("document.getElementById('find').value = 'budget'")
+        page.run("document.getElementById('find').dispatchEvent(new Event('input', {bubbles: true}))")
+        assert page.run("[...document.querySelectorAll('.shelf > li:not([hidden]) .title')].map((one) => one.innerText)") == [
+            "budget.xlsx"
+        ]
+    with chromium.page(f"{service}/answers/{answer}?corpus=small", width=390) as page:
+        seen = "[...document.querySelectorAll('.spot')].filter((one) => one.offsetHeight).map((one) => one.id).join()"
+        assert page.run(seen) == "talk"
+        page.run("document.querySelectorAll('.citations a.number')[1].click()")
+        until_beside(page, "cited=2")
+        assert page.run(seen) == "proof"
+        page.run("history.back()")
+        wait_until(lambda: page.run(seen) == "talk", 30, lambda: page.run(seen))
+
+
+def test_pages_follow_each_other_below_and_the_row_above_says_which_is_seen(chromium, service):
+    shown = httpx.get(f"{service}/api/v1/corpora/small/documents", timeout=60).json()["documents"]
+    workbook = next(one["id"] for one in shown if one["name"] == "budget.xlsx")
+    with chromium.page(f"{service}/documents/{workbook}/pages/1?corpus=small", width=800) as page:
+        wait_until(lambda: page.run("document.querySelectorAll('.leaf-of').length") > 1, 60, lambda: page.run(WORDS))
+        page.run("document.querySelectorAll('.leaf-of')[1].scrollIntoView()")
+        at = "document.querySelector('.turning h1').innerText"
+        wait_until(lambda: "sheet 2" in page.run(at), 60, lambda: page.run(at))
 
 
 def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, service, tmp_path):
