@@ -88,6 +88,13 @@ def test_in_a_thread_it_is_the_documents_of_that_thread_and_the_next_question_go
     assert kept.asked_as == WEIGHT.replace("MT-3", "MT-2")
 
 
+def test_all_documents_are_all_also_in_a_thread_and_one_that_is_not_asked_is_not_introduced(in_asked_home):
+    first = answer_to(COAST, documents=("strategy.pptx", "budget.xlsx"))
+    everything = answer_to("What are all these documents about?", follow=first.answer_id)
+    assert {*documents_of(everything)} == {"strategy.pptx", "budget.xlsx"}
+    assert answer_to("what is strategy.pptx about?", documents=("budget.xlsx",)).answer_by != "catalog"
+
+
 def test_in_a_conversation_that_its_client_keeps_it_is_the_documents_that_were_cited(in_asked_home):
     first = answer_to(WEIGHT)
     about = answer_to("what is this document about?", earlier=(WEIGHT,))

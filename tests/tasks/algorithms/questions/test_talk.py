@@ -46,7 +46,7 @@ def talked(question, *, follows=False):
             "|Hello, what is this document about?|What does this report contain?|what is in this corpus?|what's in here"
             "|Summarise the document, please|Can you summarize this document?|give me a short summary of the report"
             "|Give me an overview|Show me the table of contents|What is the outline of the paper?|tell me about this document"
-            "|Great! What are they about?",
+            "|Great! What are they about?|summarize all documents|Describe the document|tell me about all these documents",
         ),
     ],
 )
