@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class FlowPicture:
     """Frames, each the boxes of a page or a step, from top to bottom, and the lines to the left of them, and to the right."""
 
     frames: tuple[tuple[Box, ...], ...]
@@ -83,8 +83,8 @@ class Picture:
 class Drawing:
     """What carried the answer, None where nothing did; all paths, drawn and in words, and how many more there are."""
 
-    carried: Picture | None
-    whole: Picture | None
+    carried: FlowPicture | None
+    whole: FlowPicture | None
     paths: Sequence[EvidencePath]
     more: int
 
@@ -99,24 +99,26 @@ class Chain:
 
 
 def draw_paths(answer: Answer, evidence: ReportEvidence) -> Drawing | None:
-    """Return the drawings of an answer, None where nothing was walked, cited or traced."""
+    """Return the drawings of an answer, None where no path was walked, no step traced, and nothing that is cited can be drawn."""
     paths = shown_paths(answer)
     cited = {node: rank for rank, node in enumerate(dict.fromkeys(citation.node_id for citation in answer.citations))}
-    chains = _chains(answer, paths, cited, evidence)
-    boxes = _boxes(answer, chains, evidence)
-    telling = {key: box for key, box in boxes.items() if box.cited or _says_something(box, boxes.values(), answer.asked_as)}
-    carrying = sorted((chain for chain in chains if _first(chain, cited) < len(cited)), key=lambda chain: _first(chain, cited))
-    whole = _picture(chains, dict(itertools.islice(telling.items(), ALL_BOXES)))
-    carried = _picture(carrying, {key: boxes[key] for key in _came_by(carrying, cited, telling)})
+    chains = _make_chains(answer, paths, cited, evidence)
+    boxes = _make_boxes(answer, chains, evidence)
+    telling = {key: box for key, box in boxes.items() if box.cited or _is_worth_drawing(box, boxes.values(), answer.asked_as)}
+    carrying = sorted(
+        (chain for chain in chains if _best_citation(chain, cited) < len(cited)), key=lambda chain: _best_citation(chain, cited)
+    )
+    whole = _lay_out(chains, dict(itertools.islice(telling.items(), ALL_BOXES)))
+    carried = _lay_out(carrying, {key: boxes[key] for key in _choose_boxes(carrying, cited, telling)})
     more = sum(bool(path.nodes) for path in answer.paths) - len(paths)
     return Drawing(carried, whole, paths, more) if whole or paths or answer.trace else None
 
 
-def _first(chain: Chain, cited: Mapping[str, int]) -> int:
+def _best_citation(chain: Chain, cited: Mapping[str, int]) -> int:
     return min((cited[key] for key in chain.keys if key in cited), default=len(cited))
 
 
-def _chains(answer: Answer, paths: Sequence[EvidencePath], cited: Mapping[str, int], evidence: ReportEvidence) -> list[Chain]:
+def _make_chains(answer: Answer, paths: Sequence[EvidencePath], cited: Mapping[str, int], evidence: ReportEvidence) -> list[Chain]:
     """Return what each path came by, with what else is cited of its pages; what is cited from elsewhere makes chains of its own."""
     places = {citation.node_id: (citation.document.id, citation.page) for citation in answer.citations}
     places |= {id: (node.document_id, node.page) for id, node in evidence.nodes.items()}
@@ -134,10 +136,10 @@ def _chains(answer: Answer, paths: Sequence[EvidencePath], cited: Mapping[str, i
         )
         for way, path in itertools.zip_longest(ways, paths)
     ]
-    return _found_pages(answer.trace, chains, places, cited) if answer.trace else chains
+    return _divide_by_page(answer.trace, chains, places, cited) if answer.trace else chains
 
 
-def _found_pages(
+def _divide_by_page(
     trace: Sequence[TraceStep], chains: Sequence[Chain], places: Mapping[str, PageKey], cited: Mapping[str, int]
 ) -> list[Chain]:
     """Return a chain for each page, from the step that found it: what such a reader reads together is no chain."""
@@ -149,12 +151,12 @@ def _found_pages(
             keys = dict.fromkeys([*before.keys, *(key for key in chain.keys if places.get(key) == page)])
             found[page] = Chain(tuple(keys), before.flow + chain.flow / len(pages), before.supports or chain.supports)
     return [
-        replace(chain, keys=(*_found_by(trace, page), *sorted(chain.keys, key=lambda key: cited.get(key, len(cited)))))
+        replace(chain, keys=(*_best_step(trace, page), *sorted(chain.keys, key=lambda key: cited.get(key, len(cited)))))
         for page, chain in found.items()
     ]
 
 
-def _found_by(trace: Sequence[TraceStep], page: PageKey) -> list[str]:
+def _best_step(trace: Sequence[TraceStep], page: PageKey) -> list[str]:
     """Return the step in which the page ranked highest, the first of equals."""
     ranks = {
         f"step-{step.number}": [(place.document.id, place.page) for place in step.pages]
@@ -164,7 +166,7 @@ def _found_by(trace: Sequence[TraceStep], page: PageKey) -> list[str]:
     return sorted((step for step, pages in ranks.items() if page in pages), key=lambda step: ranks[step].index(page))[:1]
 
 
-def _boxes(answer: Answer, chains: Sequence[Chain], evidence: ReportEvidence) -> dict[str, Box]:
+def _make_boxes(answer: Answer, chains: Sequence[Chain], evidence: ReportEvidence) -> dict[str, Box]:
     """Return every box that could be drawn, in the order of the chains."""
     steps = {f"step-{step.number}": step for step in answer.trace}
     citations: dict[str, list[int]] = {}
@@ -186,7 +188,7 @@ def _boxes(answer: Answer, chains: Sequence[Chain], evidence: ReportEvidence) ->
     return boxes
 
 
-def _says_something(box: Box, boxes: Iterable[Box], question: str) -> bool:
+def _is_worth_drawing(box: Box, boxes: Iterable[Box], question: str) -> bool:
     """Say whether a box is worth drawing: it has words, and no other of its document has the same.
 
     Those of a running head, but for a number, stand on several pages; of equals on a page, as a caption and its table, the cited
@@ -202,7 +204,7 @@ def _says_something(box: Box, boxes: Iterable[Box], question: str) -> bool:
     return all(other.at == box.at for other in same) and max(same, key=lambda other: bool(other.cited)) is box
 
 
-def _came_by(chains: Sequence[Chain], cited: Mapping[str, int], telling: Mapping[str, Box]) -> list[str]:
+def _choose_boxes(chains: Sequence[Chain], cited: Mapping[str, int], telling: Mapping[str, Box]) -> list[str]:
     """Return what is cited and the nearest before it on its chains, in the order of the chains, as much as is seen at a glance.
 
     A step is as near as the next passage; an uncited heading only names what follows.
@@ -218,7 +220,7 @@ def _came_by(chains: Sequence[Chain], cited: Mapping[str, int], telling: Mapping
     return [key for key in ahead if key in nearest]
 
 
-def _picture(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> Picture | None:
+def _lay_out(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> FlowPicture | None:
     """Return the picture of the chains through these boxes, past all others; None where there are none."""
     frames: dict[object, list[str]] = {}
     for key, box in boxes.items():
@@ -229,19 +231,21 @@ def _picture(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> Picture | Non
     for chain in chains:
         through = [rows[key] for key in chain.keys if key in rows]
         for arc in itertools.pairwise([-1, *through, len(rows)] if through else []):
+            if arc[0] == arc[1]:
+                continue
             flows[arc] = flows.get(arc, 0.0) + chain.flow
             supported |= {arc} if chain.supports else set()
     if not rows:
         return None
-    middles, height = _middles([len(keys) for keys in frames.values()])
+    middles, height = _place_boxes([len(keys) for keys in frames.values()])
     of_frame = [frame for frame, keys in enumerate(frames.values()) for _ in keys]
     entering = [flow for (source, _), flow in flows.items() if source < 0]
     thin = min(THINNEST, RIVER / 2 / len(entering))
     scale = (RIVER - thin * len(entering)) / max(sum(entering), 1e-9)
     widths = {arc: min(max(flow * scale, thin), WIDEST) for arc, flow in flows.items()}
-    curves = _entries(widths, middles) | _exits(widths, middles, height) | _between(widths, middles, of_frame)
+    curves = _draw_entries(widths, middles) | _draw_exits(widths, middles, height) | _draw_between(widths, middles, of_frame)
     lines = [Line(*arc, flows[arc], widths[arc], arc in supported, curves[arc]) for arc in sorted(flows)]
-    return Picture(
+    return FlowPicture(
         frames=tuple(tuple(boxes[key] for key in keys) for keys in frames.values()),
         into=tuple(line for line in lines if line.target < len(rows)),
         out=tuple(line for line in lines if line.target == len(rows)),
@@ -249,7 +253,7 @@ def _picture(chains: Sequence[Chain], boxes: Mapping[str, Box]) -> Picture | Non
     )
 
 
-def _middles(sizes: Sequence[int]) -> tuple[list[float], float]:
+def _place_boxes(sizes: Sequence[int]) -> tuple[list[float], float]:
     """Return how far down the middle of each box is, and the whole height."""
     middles, top = [], END
     for size in sizes:
@@ -258,7 +262,7 @@ def _middles(sizes: Sequence[int]) -> tuple[list[float], float]:
     return middles, top + END
 
 
-def _entries(widths: Mapping[Arc, float], middles: Sequence[float]) -> dict[Arc, str]:
+def _draw_entries(widths: Mapping[Arc, float], middles: Sequence[float]) -> dict[Arc, str]:
     """Return the lines from the question down the left side: the first to turn off runs innermost, so that none cross."""
     curves, x = {}, RIVER + 6.0
     for arc in sorted(arc for arc in widths if arc[0] < 0):
@@ -269,7 +273,7 @@ def _entries(widths: Mapping[Arc, float], middles: Sequence[float]) -> dict[Arc,
     return curves
 
 
-def _exits(widths: Mapping[Arc, float], middles: Sequence[float], height: float) -> dict[Arc, str]:
+def _draw_exits(widths: Mapping[Arc, float], middles: Sequence[float], height: float) -> dict[Arc, str]:
     """Return the lines down the right side to the answer: the last to join runs innermost."""
     curves, x = {}, RIGHT - 4.0 + JOINT
     for arc in sorted(arc for arc in widths if arc[1] == len(middles)):
@@ -280,7 +284,7 @@ def _exits(widths: Mapping[Arc, float], middles: Sequence[float], height: float)
     return curves
 
 
-def _between(widths: Mapping[Arc, float], middles: Sequence[float], of_frame: Sequence[int]) -> dict[Arc, str]:
+def _draw_between(widths: Mapping[Arc, float], middles: Sequence[float], of_frame: Sequence[int]) -> dict[Arc, str]:
     """Return the lines from box to box: straight down to the next on a page, else around on the left side."""
     curves = {}
     for source, target in (arc for arc in widths if arc[0] >= 0 and arc[1] < len(middles)):

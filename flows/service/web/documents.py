@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+from contextlib import ExitStack
 from enum import IntEnum
 from pathlib import PurePath
-from urllib.parse import quote
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Response
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
 
 from flows.service.web.html import html
 from storage.cleaning.removing import remove_document
@@ -102,14 +104,15 @@ def draw_small(document: str, number: int, corpus: str) -> tuple[str, Picture | 
 @router.get("/{document}/file")
 def original(document: str, corpus: str = "default") -> Response:
     """Return the document's very bytes, to be kept and not shown: they may be a page with a script."""
-    with open_document(corpus, document) as (_snapshot, record), SourceCopies(SETTINGS.limits.file_megabytes) as copies:
+    with open_document(corpus, document) as (_snapshot, record), ExitStack() as held:
+        copies = held.enter_context(SourceCopies(SETTINGS.limits.file_megabytes))
         try:
-            data = copies.of(record).read_bytes()
+            path = copies.of(record)
         except NoPictureError as error:
             what = f"the file of {record.name} cannot be given: {error}"
             raise UnknownError(what, record.name, "ingest it again, or read its pages") from error
-    kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(record.name, safe='')}"}
-    return Response(data, media_type="application/octet-stream", headers=kept)
+        gone = BackgroundTask(held.pop_all().close)
+    return FileResponse(path, media_type="application/octet-stream", filename=record.name, background=gone)
 
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:

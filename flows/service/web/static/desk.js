@@ -19,7 +19,6 @@ function press(event) {
   event.preventDefault();
   does[event.key]();
 }
-addEventListener("keydown", press);
 
 // On a narrow screen the page is a place of its own: whatever opens it goes there.
 addEventListener("click", (event) => {
@@ -31,16 +30,23 @@ addEventListener("click", (event) => {
   frame.contentWindow.location.replace(link.href);
   location.hash = "proof";
 });
-frame?.addEventListener("load", () => {
-  frame.contentWindow.addEventListener("keydown", press);
-  if (!calm.matches) frame.animate([{ opacity: 0.25 }, { opacity: 1 }], 350);
-});
+// What is heard here is heard there: of each page that is opened beside, and of one that was there before this script.
+function hearBeside(name, hear) {
+  addEventListener(name, hear);
+  const listen = () => frame.contentWindow.addEventListener(name, hear);
+  frame?.addEventListener("load", listen);
+  if (frame?.contentDocument?.readyState === "complete") listen();
+}
+hearBeside("keydown", press);
+frame?.addEventListener("load", () => { if (!calm.matches) frame.animate([{ opacity: 0.25 }, { opacity: 1 }], 350); });
 
-// Ticks stand in another place than the question that they limit.
-addEventListener("change", () => {
+// Ticks stand in another place than the question that they limit; a browser that comes back has kept them.
+function showTicks() {
   const only = document.getElementById("only"), ticked = document.querySelectorAll(".shelf :checked").length;
   if (only) only.textContent = ticked ? `Only of ${ticked} ticked` : "";
-});
+}
+addEventListener("change", showTicks);
+addEventListener("pageshow", showTicks);
 document.getElementById("find")?.removeAttribute("hidden");
 addEventListener("input", ({ target }) => {
   if (target.id !== "find") return;

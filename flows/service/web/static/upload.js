@@ -84,17 +84,12 @@ upload.hidden = false;
 choosing.addEventListener("submit", (event) => event.preventDefault());
 choosing.elements.files.addEventListener("change", ({ target }) => { take(target.files); });
 // A file is taken wherever it falls, also on the page beside: a browser would leave ours for it.
-function catchFiles(view) {
-  for (const name of ["dragover", "dragleave", "drop"]) {
-    view.addEventListener(name, (event) => {
-      if (!event.dataTransfer.types.includes("Files")) return;
-      event.preventDefault();
-      choosing.classList.toggle("over", name === "dragover");
-      if (name !== "drop") return;
-      location.hash = "library";
-      take(event.dataTransfer.files);
-    });
-  }
+function catchFiles(event) {
+  if (!event.dataTransfer.types.includes("Files")) return;
+  event.preventDefault();
+  choosing.classList.toggle("over", event.type === "dragover");
+  if (event.type !== "drop") return;
+  location.hash = "library";
+  take(event.dataTransfer.files);
 }
-catchFiles(window);
-document.querySelector("#proof iframe")?.addEventListener("load", ({ target }) => catchFiles(target.contentWindow));
+for (const name of ["dragover", "dragleave", "drop"]) hearBeside(name, catchFiles);
