@@ -92,7 +92,7 @@ def test_the_report_shows_the_way_and_a_removed_document_takes_the_words_of_its_
     assert [step.pages for step in bare.trace] == [step.pages for step in answer.trace]
     assert without_words(answer, {document_id("note")}) == answer
     shown, erased = (render_report(each, plain.snapshot, home_artifacts()).html for each in (answer, bare))
-    assert "How the evidence was found" in shown and "How the evidence was routed" not in shown
+    assert f"What the reader <strong>{reader}</strong> did" in shown
     assert shown.count('id="step-') == len(answer.trace) and "Of a removed document." in erased
 
 
