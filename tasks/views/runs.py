@@ -122,7 +122,7 @@ def view_lineage(snapshot: Snapshot, asked: str) -> LineageView:
             return _view_run(sources, named.id)
         if named.kind == "document":
             return _view_document(sources, named.id)
-        answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
+        answer = answer_of_run(snapshot.location, named.id, named.run_id, present=sources.records.keys())
         return _view_answer(sources, answer, named.run_id)
 
 
