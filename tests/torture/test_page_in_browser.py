@@ -153,7 +153,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
                 lambda words=words: words in page.run(f"{FRAME}.location.href"), 60, lambda: page.run(f"{FRAME}.location.href")
             )
             wait_until(lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "it")
-        follow(page, "Where it comes from")
+        follow(page, "Lineage")
         until_says(page, "annual_report.pdf", "sha256", "Its run in Prefect's UI")
         page.call("Page.navigate", url=f"{address}/?corpus=small")
         wait_until(lambda: page.run("!!document.getElementById('documents')"), 30, lambda: "the documents")
@@ -234,7 +234,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, service, tmp_pa
         asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
         owned = "document.querySelectorAll('main img[src=x], main script').length"
-        for link in (None, "Where it comes from"):
+        for link in (None, "Lineage"):
             if link:
                 follow(page, link)
                 until_says(page, "sha256")

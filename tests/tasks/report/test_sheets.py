@@ -54,7 +54,9 @@ def test_too_many_words_are_not_looked_for():
 
 
 def test_a_long_table_shows_the_rows_around_the_quoted_one_and_a_wide_one_is_cut():
-    rows = rows_shown(Table((("Name", "Value"), *((f"row {number}", str(number)) for number in range(1000))), 1), [(7, "row 500 500")])
+    rows = rows_shown(
+        Table((("Name", "Value"), *((f"row {number}", str(number)) for number in range(1000))), 1), [(7, "row 500 500")]
+    )
     assert rows.head == [["Name", "Value"]] and len(rows.body) == 24 and rows.left_out == 976
     assert [row for row in rows.body if row[1]] == [(["row 500", "500"], (7,))]
     assert rows_shown(Table((tuple(map(str, range(100))),), 0), []).body[0][0][23:] == ["23", "and 76 more"]
