@@ -32,7 +32,8 @@ SMALL_WIDTH = 200
 """Pixels of a page in a list."""
 NO_PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 36 48" font-family="sans-serif" font-size="9"
  text-anchor="middle" fill="#80868d"><text x="18" y="27">{}</text></svg>"""
-DRAWING = CapacityLimiter(2)
+DRAWING, DAY_SECONDS = CapacityLimiter(2), 24 * 3600
+"""Small pictures that are drawn at once, and how long browsers keep them: what an id names never changes."""
 
 
 class Zoom(IntEnum):
@@ -92,7 +93,7 @@ async def picture(document: str, number: int, corpus: str = "default") -> Respon
     if drawn is None:
         kind = re.sub(r"\W", "", PurePath(name).suffix)[:4].upper()
         return Response(NO_PICTURE.format(kind), media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
-    return Response(drawn.data, media_type="image/webp", headers={"Cache-Control": "private, max-age=3600"})
+    return Response(drawn.data, media_type="image/webp", headers={"Cache-Control": f"private, max-age={DAY_SECONDS}"})
 
 
 def draw_small(document: str, number: int, corpus: str) -> tuple[str, Picture | None]:
