@@ -40,6 +40,7 @@ class AnswerLineageView:
     follows: str | None
     thread: str
     status: AnswerStatus
+    answer_by: Literal["model", "catalog"] | None
     reader: str
     citations: tuple[Citation, ...]
     usage: Usage
