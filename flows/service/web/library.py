@@ -67,7 +67,7 @@ def view_row(record: DocumentRecord, ingests: Sequence[Ingest], request: Request
     row.may_read = bool(files_of(record, everywhere=request.app.state.has_token))
     if row.may_read and wants_password(record):
         row.wants_password, row.reason = True, record.reason.removesuffix(GIVE_PASSWORD)
-    last = next((each for each in ingests if each.is_of(record.id)), None)
+    last = next((each for each in ingests if each.is_of(record.id)), None) if row.state != "ready" else None
     row.ingest = last.view() if last and (last.error or not last.ended) else None
     return row
 

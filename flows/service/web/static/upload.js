@@ -10,7 +10,7 @@ function addLine(name) {
   const line = document.createElement("li"), title = document.createElement("bdi"), words = document.createElement("span");
   const bar = document.createElement("progress");
   title.textContent = bar.ariaLabel = name;
-  words.className = "words";
+  words.className = "now";
   words.role = "status";
   line.append(title, bar, words);
   list.append(line);
@@ -31,7 +31,7 @@ function send(file, line) {
     request.onload = () => done(parsed(request.responseText));
     request.onerror = () => done({ error: GONE });
     request.onabort = () => done({ error: { what: "cancelled", remedy: "" } });
-    line.querySelector(".words").textContent = "sending …";
+    line.querySelector(".now").textContent = "sending …";
     cancelBy(line, () => request.abort());
     request.send(file);
   });
@@ -47,7 +47,7 @@ function outcome({ name, state }, file) {
 
 // Say how far it is, and whether it goes on.
 function show(line, { state, words, page, pages, error, result }) {
-  const bar = line.querySelector("progress"), told = line.querySelector(".words");
+  const bar = line.querySelector("progress"), told = line.querySelector(".now");
   if (["waiting", "at work"].includes(state)) {
     if (pages) Object.assign(bar, { max: pages, value: page });
     else bar.removeAttribute("value");
@@ -87,9 +87,9 @@ function begin() {
 }
 
 async function refresh() {
-  const page = `${HERE}/?corpus=${corpus}`, reply = await fetch(page).catch(() => null);
+  const reply = await fetch(`${HERE}/?corpus=${corpus}`).catch(() => null);
   if (!reply?.ok) return;
-  if (!document.getElementById("ask")) return location.assign(page);
+  if (!document.getElementById("ask")) return location.reload();
   put(new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("documents"));
 }
 
