@@ -106,9 +106,7 @@ class Ingests:
     """Uploads that are kept and belong to no ingest yet."""
     ending: bool = False
 
-    def begin(
-        self, corpus: str, paths: Sequence[str], *, uploaded: bool = False, document: str = "", password: str = ""
-    ) -> Ingest:
+    def begin(self, corpus: str, paths: Sequence[str], *, uploaded: bool = False, document: str = "", password: str = "") -> Ingest:
         """Read the paths into the corpus, now or together with others that wait; raise RefusedError where too many do."""
         name = corpus_location(corpus).name
         if self.ending:

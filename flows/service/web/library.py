@@ -15,8 +15,8 @@ from storage.corpus.snapshot import Snapshot
 from storage.locations import corpora_folder
 from storage.records.documents import DocumentRecord
 from tasks.lineage.at_work import ingests_at_work
-from tasks.views.answers import AnswerView, view_answers
 from tasks.parsing.jobs import GIVE_PASSWORD
+from tasks.views.answers import AnswerView, view_answers
 from tasks.views.documents import DocumentView
 from tasks.views.ingests import IngestView
 

@@ -256,7 +256,9 @@ def test_a_child_that_is_called_off_may_say_all_that_it_did(home, tmp_path, monk
     asyncio.run(world())
 
 
-SERVICE = "import asyncio, sys; from flows.service import ingests; asyncio.run(ingests.run_ingest_command(sys.argv[1:], 'far', [].append))"
+SERVICE = """import asyncio, sys
+from flows.service import ingests
+asyncio.run(ingests.run_ingest_command(sys.argv[1:], 'far', [].append))"""
 
 
 @pytest.mark.torture
