@@ -11,6 +11,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 from rich.table import Column
 
+from storage.text import counted
 from tasks.finding.plan import DocumentWork
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ingest import ReadingSettings
@@ -94,7 +95,7 @@ class WorkMeter:
         return f"{self.describe_counts()}, {when}; {self.what_happens()}"
 
     def describe_counts(self) -> str:
-        return f"{len(self.finished)}/{len(self._names)} documents, {self.pages} pages"
+        return f"{len(self.finished)}/{counted(len(self._names), 'document')}, {counted(self.pages, 'page')}"
 
     def what_happens(self) -> str:
         return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"

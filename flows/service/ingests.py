@@ -22,15 +22,18 @@ from storage.cleaning.owners import forget_uploads
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpus_location, uploads_folder
-from storage.records.documents import DocumentRecord, DocumentState
+from storage.records.documents import DocumentRecord
 from tasks.finding.plan import lies_below
 from tasks.ingest.request import display_root
 from tasks.lineage.at_work import ingests_at_work, utc_moment
+from tasks.progress import Progress
 from tasks.settings.environment import settings_file
 from tasks.views.documents import view_document
 from tasks.views.errors import ErrorView, RefusedError, view_error
-from tasks.views.ingests import IngestView
+from tasks.views.ingests import IngestView, view_progress
 
+LONGEST_REPLY = 1 << 30
+"""Bytes of a line from a child; the last one lists the whole corpus."""
 KEPT = 100
 """Ingests that are remembered, and that may be unfinished."""
 LOOK_SECONDS = 1.0
@@ -51,6 +54,9 @@ class Ingest:
     corpus: str
     paths: tuple[str, ...]
     uploaded: bool = False
+    document: str = ""
+    """The beginning of the id of the one that it reads, "" where it may read several."""
+    password: str = field(default="", repr=False)
     id: str = field(default_factory=lambda: uuid4().hex)
     began: str = field(default_factory=lambda: utc_moment(time.time()))
     state: State = State.WAITING
@@ -58,6 +64,8 @@ class Ingest:
     done: int = 0
     failed: int = 0
     documents: int | None = None
+    heard: dict[str, Progress] = field(default_factory=dict)
+    """What was reported last of each document, the newest last."""
     result: Mapping[str, Any] | None = None
     error: ErrorView | None = None
     together: tuple[str, ...] = ()
@@ -69,13 +77,22 @@ class Ingest:
     def ended(self) -> bool:
         return self.state not in (State.WAITING, State.AT_WORK)
 
+    def is_of(self, document_id: str) -> bool:
+        return bool(self.document) and document_id.startswith(self.document)
+
     def look(self) -> IngestView:
-        """Return the record as it is shown; progress comes from the lineage of its run, which takes a moment."""
+        """Return the record as it is shown; its run and counts come from lineage, which takes a moment."""
         if self.state is State.AT_WORK:
             for run in ingests_at_work(corpus_location(self.corpus)):
                 if set(run.paths) == set(self.together):
                     self.run_id, self.done, self.failed, self.documents = run.run_id, run.done, run.failed, run.documents
-        shown = {name: getattr(self, name) for name in IngestView.model_fields} | {"error": self.error and self.error.model_dump()}
+        return self.view()
+
+    def view(self) -> IngestView:
+        """Return the record as it is shown, with the run and the counts that were seen last."""
+        mine = [progress for subject, progress in list(self.heard.items()) if subject.startswith(self.document)]
+        shown = {name: getattr(self, name, None) for name in IngestView.model_fields}
+        shown |= {"error": self.error and self.error.model_dump(), **view_progress(mine[-1] if mine else None)}
         return IngestView.model_validate(from_root(shown, self.together or self.paths))
 
 
@@ -89,14 +106,14 @@ class Ingests:
     """Uploads that are kept and belong to no ingest yet."""
     ending: bool = False
 
-    def begin(self, corpus: str, paths: Sequence[str], *, uploaded: bool = False) -> Ingest:
+    def begin(self, corpus: str, paths: Sequence[str], *, uploaded: bool = False, document: str = "", password: str = "") -> Ingest:
         """Read the paths into the corpus, now or together with others that wait; raise RefusedError where too many do."""
         name = corpus_location(corpus).name
         if self.ending:
             raise RefusedError(503, "the query service takes no more documents: it is shutting down", "", "try again when it is up")
         if sum(not each.ended for each in self.kept.values()) >= KEPT:
             raise RefusedError(503, f"{KEPT} ingests are waiting already", str(KEPT), "try again when one of them has ended")
-        ingest = Ingest(name, tuple(paths), uploaded)
+        ingest = Ingest(name, tuple(paths), uploaded, document, password)
         self.kept[ingest.id] = ingest
         oldest = next((each for each in self.kept.values() if each.ended), None)
         if len(self.kept) > KEPT and oldest:
@@ -122,7 +139,7 @@ class Ingests:
 
     def list_of(self, corpus: str) -> list[Ingest]:
         """Return the ingests of the corpus, the newest first."""
-        return [each for each in reversed(self.kept.values()) if each.corpus == corpus]
+        return [each for each in list(self.kept.values())[::-1] if each.corpus == corpus]
 
     def find(self, corpus: str, ingest_id: str) -> Ingest:
         ingest = self.kept.get(ingest_id)
@@ -158,8 +175,10 @@ class Ingests:
                 if await asyncio.to_thread(ingests_at_work, corpus_location(corpus)):
                     # Another process reads: a second ingest would be refused.
                     await asyncio.sleep(LOOK_SECONDS)
-                elif together := self._list_waiting(corpus):
-                    await self._read(corpus, together)
+                elif waiting := self._list_waiting(corpus):
+                    # A password is for its own document alone.
+                    alone = waiting[0].password
+                    await self._read(corpus, waiting[:1] if alone else [each for each in waiting if not each.password])
         finally:
             del self.workers[corpus]
 
@@ -168,9 +187,15 @@ class Ingests:
 
     async def _read(self, corpus: str, together: Sequence[Ingest]) -> None:
         paths = tuple(dict.fromkeys(path for each in together for path in each.paths))
-        reading = asyncio.create_task(run_ingest_command(paths, corpus))
+        heard = dict[str, Progress]()
+
+        def hear(progress: Progress) -> None:
+            heard.pop(progress.subject, None)
+            heard[progress.subject] = progress
+
+        reading = asyncio.create_task(run_ingest_command(paths, corpus, hear, together[0].password))
         for each in together:
-            each.state, each.together, each.reading = State.AT_WORK, paths, reading
+            each.state, each.together, each.reading, each.heard = State.AT_WORK, paths, reading, heard
         await asyncio.wait([reading])
         # One unreadable path fails all of them.
         apart = len(together) > 1 and not reading.cancelled() and reading.exception() is not None
@@ -179,7 +204,7 @@ class Ingests:
             if each.called_off:
                 await self._mark_stopped(each)
             elif apart or reading.cancelled():
-                each.state = State.WAITING
+                each.state, each.heard = State.WAITING, {}
             else:
                 await self._finish(each, reading)
         for each in together if apart else ():
@@ -205,13 +230,12 @@ class Ingests:
         await self.tidy(ingest)
 
     async def tidy(self, ingest: Ingest) -> None:
-        """Delete its uploads that gave no document, or one that failed: the catalog keeps the reason."""
+        """Delete its uploads that gave no document, and forget its password."""
+        ingest.password = ""
         try:
             if ingest.uploaded and not self.ending:
                 wanted = self._list_wanted()
-                published = {
-                    path for record in await asyncio.to_thread(_records, ingest) if is_kept(record) for path in record.paths
-                }
+                published = {path for record in await asyncio.to_thread(_records, ingest) for path in record.paths}
                 # Asked again: one may have been published meanwhile. Nothing runs between these two lines.
                 forget_uploads(set(ingest.paths) - published - wanted - self._list_wanted(), corpus_location(ingest.corpus))
         except (ExpectedError, OSError) as error:
@@ -223,20 +247,14 @@ class Ingests:
         return {*self.claimed, *(path for each in self.kept.values() if not each.ended for path in each.paths)}
 
 
-def is_kept(record: DocumentRecord) -> bool:
-    """Say whether the document's upload is still needed; for a missing password it is."""
-    return record.state is not DocumentState.FAILED
-
-
 def find_unread_uploads() -> list[tuple[str, list[str]]]:
-    """Return corpora and their uploads that gave no document; delete those of documents that failed."""
+    """Return corpora and their uploads that gave no document."""
     found = []
     for location in map(corpus_location, (folder.name for folder in sorted(uploads_folder().glob("*")))):
         uploads = [str(path) for path in sorted((uploads_folder() / location.name).glob("*/*"))]
         try:
             with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
-                read = {path: record for record in snapshot.documents() for path in record.paths}
-                forget_uploads([path for path in uploads if path in read and not is_kept(read[path])], location)
+                read = {path for record in snapshot.documents() for path in record.paths}
                 uploads = [path for path in uploads if path not in read]
         except (ExpectedError, OSError) as error:
             say(f"uploads of corpus {location.name!r} stay unread: {error}")
@@ -264,26 +282,36 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def run_ingest_command(paths: Sequence[str], corpus: str) -> Mapping[str, Any]:
+async def run_ingest_command(
+    paths: Sequence[str], corpus: str, hear: Callable[[Progress], None], password: str = ""
+) -> Mapping[str, Any]:
     """Run `flowreader ingest` in a process of its own and return its reply; raise RequestError where it did nothing.
 
     When cancelled it ends in order: what is finished stays. It also ends with this process, however that ends.
     """
     settings = [f"--settings={file}"] if (file := settings_file()) else []
-    command = ["-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", f"--corpus={corpus}", *settings, "--", *paths]
     # `-m` would look for modules in the current folder first: never among the user's documents
     searched = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *command,
-        env={**os.environ, "PYTHONPATH": searched, "PYTHONSAFEPATH": "1"},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        # Ctrl-C in a terminal is for us.
-        start_new_session=True,
-    )
+    with file_in_memory(password and f"*\t{password}") as (given, descriptors):
+        chosen = [f"--corpus={corpus}", *settings, *(f"--password-file={each}" for each in given)]
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", *chosen, "--", *paths),
+            env={**os.environ, "PYTHONPATH": searched, "PYTHONSAFEPATH": "1"},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            limit=LONGEST_REPLY,
+            pass_fds=descriptors,
+            # Ctrl-C in a terminal is for us.
+            start_new_session=True,
+        )
+    assert child.stdout
+    said: Mapping[str, Any] = {}
     try:
-        written, _ = await child.communicate()
+        async for line in child.stdout:
+            said = json.loads(line)
+            if "progress" in said:
+                hear(Progress(**said["progress"]))
+        await child.wait()
     finally:
         if child.returncode is None:
             # SIGINT may be ignored in a child, as it is under `make up`.
@@ -291,8 +319,21 @@ async def run_ingest_command(paths: Sequence[str], corpus: str) -> Mapping[str, 
             with anyio.CancelScope(shield=True):
                 # Its output is read, or it would wait for ever to write it.
                 await child.communicate()
-    said: Mapping[str, Any] = json.loads(written or "{}")
     if "documents" not in said:
         what = f"the ingest ended with exit code {child.returncode}"
         raise RequestError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
     return said
+
+
+@contextmanager
+def file_in_memory(text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Give the path, for a child that gets the descriptor, of a file that lies on no disk and goes with the two processes."""
+    if not text:
+        yield (), ()
+        return
+    descriptor = os.memfd_create("flowreader")
+    try:
+        os.write(descriptor, text.encode())
+        yield (f"/dev/fd/{descriptor}",), (descriptor,)
+    finally:
+        os.close(descriptor)

@@ -19,7 +19,7 @@ from tasks.address import host_of, is_this_machine
 from tasks.events import QuestionRefused, RefusalReason, emit
 from tasks.views.errors import RefusedError
 
-HEALTH, JSON = "/health", "application/json"
+HEALTH, JSON, FORM = "/health", "application/json", "application/x-www-form-urlencoded"
 LARGEST_BODY = 1_000_000
 FREE_GUESSES = 9
 GUESSES_SECONDS = 60.0

@@ -41,12 +41,14 @@ class OpenRun:
 
     @property
     def message(self) -> str:
-        of = f" of {list_names(list(map(printable_path, self.paths)), 1)}" if self.paths else ""
-        remedy = "; the same command goes on with the rest" if self.killed and self.goes_on else ""
+        names, began = list_names(list(map(printable_path, self.paths)), 1), f"{minute(self.began)} UTC"
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "" if self.documents is None else f": {self.done} of {self.documents} documents done{failed}"
-        now = "was killed" if self.killed else "is at work"
-        return f"the {self.kind.words}{of} that began at {minute(self.began)} UTC {now}{done}{remedy}"
+        if not self.killed:
+            what = f"{names} {'is' if len(self.paths) == 1 else 'are'}" if names else "every document is"
+            return f"{what} being read in already, since {began}{done}"
+        remedy = "; the same command goes on with the rest" if self.goes_on else ""
+        return f"the {self.kind.words}{names and f' of {names}'} that began at {began} was killed{done}{remedy}"
 
     @property
     def goes_on(self) -> bool:

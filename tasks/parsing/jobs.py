@@ -20,6 +20,8 @@ NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
 ANSWER = "answer.json"
 REFUSAL = "refusal.json"
 CONFINEMENT = "confinement.json"
+GIVE_PASSWORD = "; give its password with --password-file and ingest it again"
+"""The end of the reason of a document that its password would open."""
 DONE, REFUSED, OUT_OF_MEMORY, FAILED = 0, 3, 4, 5
 """The codes a child ends with."""
 

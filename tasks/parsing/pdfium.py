@@ -13,7 +13,7 @@ from storage.records.documents import Block, Box, DocumentState, NodeKind, Outli
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area, unite
 from tasks.algorithms.layout.lines import join_words, write_lines
 from tasks.algorithms.layout.table_blocks import may_have_tables, put_tables
-from tasks.parsing.jobs import PDF, FileSurvey, Job, ParseError
+from tasks.parsing.jobs import GIVE_PASSWORD, PDF, FileSurvey, Job, ParseError
 from tasks.parsing.pictures import encode
 from tasks.parsing.words import words_of
 
@@ -30,9 +30,7 @@ def open_pdf(path: Path, password: str | None = None) -> pdfium.PdfDocument:
     except pdfium.PdfiumError as error:
         if pdfium_c.FPDF_GetLastError() == pdfium_c.FPDF_ERR_PASSWORD or "password" in str(error).lower():
             given = "the password given does not open it" if password else "it is encrypted"
-            raise ParseError(
-                DocumentState.NEEDS_PASSWORD, f"{given}; give its password with --password-file and ingest it again"
-            ) from error
+            raise ParseError(DocumentState.NEEDS_PASSWORD, given + GIVE_PASSWORD) from error
         raise ParseError(
             DocumentState.FAILED, "the PDF is damaged beyond repair (cut short or altered): pdfium cannot open it"
         ) from error

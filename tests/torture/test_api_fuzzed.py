@@ -48,7 +48,7 @@ def require_well(reply):
 
 
 def test_each_route_takes_what_its_description_allows_and_worse(service_home, service, monkeypatch, tell):
-    async def nothing(paths, _corpus):
+    async def nothing(paths, *_more):
         await asyncio.sleep(0.01)
         raise RequestError("nothing is read here", paths[0], "")
 

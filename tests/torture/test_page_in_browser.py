@@ -14,8 +14,9 @@ from tasks.models.process import ROOT
 from tests.asking_worlds import WEIGHT
 from tests.deployments.brought_up import brought_up
 from tests.flows.service.worlds import FACT, model_reads, weighed
+from tests.hostile import PASSWORD, encrypted_pdf
 from tests.scripted_answers import Reader, whole_answer
-from tests.waiting import wait_until
+from tests.waiting import files_below, wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -231,6 +232,25 @@ def test_what_is_no_document_says_so_and_an_upload_may_be_cancelled(chromium, se
         page.run("document.querySelector('.reading-in button').click()")
         wait_until(lambda: not page.run("document.querySelector('.reading-in button')"), 60, lambda: page.run(WORDS))
         assert page.run(WIDER) <= 0
+
+
+def test_an_encrypted_document_is_opened_at_its_row_and_its_password_is_kept_nowhere(chromium, service, service_home, tmp_path):
+    locked, rows = encrypted_pdf(tmp_path), "document.querySelector('.shelf').innerText"
+    with chromium.page(f"{service}/?corpus=small", width=390) as page:
+        page.run("location.hash = 'library'")
+        uploaded(page, locked, "needs password")
+        for word, said in (("planted guess 61ab", "does not open it"), (PASSWORD, "encrypted.pdf\n3 pages")):
+            wait_until(lambda: page.run("!!document.querySelector('.shelf [type=password]')"), 60, lambda: page.run(rows))
+            assert page.violations() == [] and page.run(WIDER) <= 0
+            page.run(f"document.querySelector('.shelf [type=password]').value = {word!r}")
+            page.run("document.querySelector('.shelf [type=password]').form.querySelector('button').click()")
+            wait_until(lambda said=said: said in page.run(rows), 120, lambda: page.run(rows))
+            assert not [path for path in files_below(service_home) if path.is_file() and word.encode() in path.read_bytes()]
+        page.run("document.querySelector('[aria-label=\"Remove encrypted.pdf\"]').click()")
+        assert page.violations() == [] and "Answers lose" in page.run(rows)
+        page.run("document.querySelector('.removing[open] button').click()")
+        until_says(page, "encrypted.pdf", "unpublished")
+        assert not [said for said in page.complaints() if "favicon" not in said]
 
 
 def test_words_of_a_document_are_no_markup_on_any_page(chromium, service, tmp_path):

@@ -1,15 +1,17 @@
 """Uploads, files of the service's machine to read, and the progress of their ingests."""
 
 import asyncio
+from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
+from flows.service.again import read_again
 from flows.service.ingests import Ingest, Ingests
 from flows.service.received import JSON, parse_form, read_body
-from flows.service.rest.forms import Corpus
+from flows.service.rest.forms import Corpus, DocumentNamed
 from flows.service.uploads import keep_upload
 from storage.errors import RequestError
 from storage.locations import corpus_location
@@ -31,6 +33,10 @@ class PathsGiven(BaseModel):
     paths: list[FullPath] = Field(min_length=1, max_length=MOST_PATHS)
 
 
+class PasswordGiven(BaseModel):
+    password: str = Field("", description="opens it; it is kept nowhere")
+
+
 @router.put("/corpora/{corpus}/uploads/{name}", status_code=202, openapi_extra=FILE)
 async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(examples=["report.pdf"])]) -> IngestView:
     """Keep a file, sent as it is, and have it read into the corpus; the reply is the ingest to watch."""
@@ -39,7 +45,7 @@ async def upload(request: Request, corpus: Corpus, name: Annotated[str, Path(exa
     try:
         with ingests.claim_uploads() as claim:
             kept = str(await keep_upload(corpus, name, request.stream(), claim, announced=size))
-            began = ingests.begin(corpus, [kept], uploaded=True)
+            began = ingests.begin(corpus, [kept], uploaded=True, document=FilePath(kept).parent.name)
         return await asyncio.to_thread(began.look)
     except ClientDisconnect as error:
         raise RequestError("the upload was cut off", printable_path(name), "send it again") from error
@@ -73,6 +79,18 @@ async def begin(request: Request, corpus: Corpus) -> IngestView:
                 f"{printable_path(path)!r} is no full path", printable_path(path)[:100], "name it from / on, or as s3://BUCKET/KEY"
             )
     return await asyncio.to_thread(request.app.state.ingests.begin(corpus, given.paths).look)
+
+
+@router.post(
+    "/corpora/{corpus}/documents/{document}/ingests",
+    status_code=202,
+    openapi_extra={"requestBody": {"content": {JSON: {"schema": PasswordGiven.model_json_schema()}}}},
+)
+async def again(request: Request, corpus: Corpus, document: DocumentNamed) -> IngestView:
+    """Read the file of a document that is not ready again: an upload's, and where the service has a token any other's."""
+    given, state = parse_form(PasswordGiven, await read_body(request)), request.app.state
+    begun = await read_again(state.ingests, corpus, document, given.password, everywhere=state.has_token)
+    return await asyncio.to_thread(begun.look)
 
 
 @router.get("/corpora/{corpus}/ingests/{ingest}")

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/answers")
 
 
 @router.get("/{answer_id}")
-def answer(answer_id: str, corpus: str = "default") -> Response:
+def answer(request: Request, answer_id: str, corpus: str = "default") -> Response:
     """Show an answer; what it cites is opened beside it."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
         found = snapshot.answer(answer_id)
@@ -37,7 +37,7 @@ def answer(answer_id: str, corpus: str = "default") -> Response:
         thread, library = view_answers(snapshot.answers(found.thread)[::-1], snapshot), EMPTY
         # Whatever is damaged of all else, the answer is shown.
         with suppress(ExpectedError, OSError):
-            library = look_into(snapshot)
+            library = look_into(snapshot, request)
     shown = {**library} | {"answer": view, "thread": thread, "evidence": evidence, "drawing": draw_paths(view, evidence)}
     return html("answer.html", corpus=corpus, corpora=list_corpora(), **shown)
 

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from flows.service.received import parse_form, read_body, run_while_connected
+from flows.service.received import FORM, parse_form, read_body, run_while_connected
 from flows.service.refusals import refusal_of, refusal_of_question
 from flows.service.web.html import html
-from flows.service.web.library import EMPTY, list_corpora, look_into
+from flows.service.web.library import EMPTY, list_coming, list_corpora, look_into
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, UnknownError
 from storage.locations import corpus_location
@@ -27,7 +27,7 @@ from tasks.settings.readers import READERS
 from tasks.views.corpora import view_corpora
 from tasks.views.errors import ErrorView
 
-FORM, USUAL = "application/x-www-form-urlencoded", "default"
+USUAL = "default"
 
 router = APIRouter()
 
@@ -39,7 +39,7 @@ REMEMBERED, YEAR_SECONDS = "flowreader-corpus", 365 * 24 * 3600
 @router.get("/")
 async def begin(request: Request, corpus: str = "") -> Response:
     """Show the page of a corpus, even one that does not exist yet; by default the one that this browser saw last."""
-    return await asyncio.to_thread(page, corpus or request.cookies.get(REMEMBERED, ""), named=bool(corpus))
+    return await asyncio.to_thread(page, request, corpus or request.cookies.get(REMEMBERED, ""), named=bool(corpus))
 
 
 @router.post("/")
@@ -56,7 +56,7 @@ async def ask(request: Request) -> Response:
         refusal = refusal_of_question(error)
         # An answer that is gone can be followed no more.
         kept = "" if isinstance(error, UnknownError) else follow
-        shown = partial(page, corpus, question=question, reader=reader, follow=kept)
+        shown = partial(page, request, corpus, question=question, reader=reader, follow=kept)
         return await asyncio.to_thread(shown, error=refusal.error, status=refusal.status)
     return RedirectResponse(f"/answers/{answer['answer_id']}?corpus={quote(corpus)}", 303)
 
@@ -75,6 +75,7 @@ def choose_corpus(names: Sequence[str]) -> str:
 
 
 def page(
+    request: Request,
     corpus: str,
     *,
     named: bool = False,
@@ -87,11 +88,11 @@ def page(
     """Return the page of the corpus if it exists, or is `named` and could; else of the usual one."""
     names = list_corpora()
     chosen = corpus if corpus in names or (named and corpus_location(corpus)) else choose_corpus(names)
-    contents = EMPTY
+    contents = {**EMPTY, "coming": list_coming(request.app.state.ingests.list_of(chosen))}
     try:
         if chosen in names:
             with open_for_reading(corpus_location(chosen)) as snapshot:
-                contents = look_into(snapshot)
+                contents = look_into(snapshot, request)
     except (ExpectedError, OSError) as damage:
         error = error or refusal_of(damage).error
     try:

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from enum import IntEnum
 from pathlib import PurePath
+from urllib.parse import parse_qs, quote
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Response
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, RedirectResponse
 from starlette.background import BackgroundTask
 
+from flows.service.again import read_again
+from flows.service.received import FORM, read_body
 from flows.service.web.html import html
+from flows.service.web.library import view_row
 from storage.cleaning.removing import remove_document
 from storage.errors import UnknownError
 from storage.locations import corpus_location
@@ -46,10 +50,19 @@ router = APIRouter(prefix="/documents")
 
 
 @router.get("/{document}")
-def show_document(document: str, corpus: str = "default") -> Response:
+def show_document(request: Request, document: str, corpus: str = "default") -> Response:
     """Show a document's state, sections and pages."""
+    ingests = request.app.state.ingests.list_of(corpus)
     with open_document(corpus, document) as found:
-        return html("document.html", corpus=corpus, outline=view_outline(*found))
+        return html("document.html", corpus=corpus, document=view_row(found[1], ingests, request), outline=view_outline(*found))
+
+
+@router.post("/{document}/again")
+async def again(request: Request, document: str, corpus: str = "default") -> Response:
+    """Read its file again, with the password that the form may give; the page of the corpus shows how that goes."""
+    given, state = parse_qs((await read_body(request, FORM)).decode("utf-8", "replace")), request.app.state
+    await read_again(state.ingests, corpus, document, given.get("password", [""])[0], everywhere=state.has_token)
+    return RedirectResponse(f"/?corpus={quote(corpus)}#library", 303)
 
 
 @router.post("/{document}/remove")

@@ -158,7 +158,10 @@ def test_shares_grow_with_the_steps_and_end_at_one():
         shares.append(meter.share_done())
     assert shares == sorted(shares) and shares[0] == 0 and abs(shares[-1] - 0.5) < 1e-9
     meter.hear(Progress("b" * 64, "done", 1, 4))
-    assert meter.share_done() == 1 and meter.pages == 7 and len(meter.finished) == 2
+    assert meter.share_done() == 1 and meter.describe_counts() == "2/2 documents, 7 pages"
+    alone = WorkMeter([work("a")], ReadingSettings())
+    alone.hear(Progress("a" * 64, "done", 1, 1))
+    assert alone.describe_counts() == "1/1 document, 1 page"
 
 
 @pytest.mark.parametrize("by", ["rules", "model"])

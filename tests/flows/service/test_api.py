@@ -45,7 +45,7 @@ def test_the_lines_of_the_documentation_take_a_document_from_its_upload_to_its_r
 ):
     """In this process all that an ingest loads is loaded once for all tests; a child of the service takes half a minute."""
 
-    async def read_here(paths, corpus):
+    async def read_here(paths, corpus, *_more):
         done = await asyncio.to_thread(flowreader, "ingest", *paths, "--corpus", corpus, "--json", home=service_home, check=0)
         return json.loads(done.stdout)
 
@@ -185,7 +185,7 @@ def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, servic
     refused = error(door.post(f"{API}/ingests", json=given), 403)
     assert "read only with a token" in refused["what"] and "FLOWREADER_ASK_TOKEN" in refused["remedy"]
 
-    async def read(paths, corpus):
+    async def read(paths, corpus, *_more):
         await asyncio.sleep(3600)
 
     monkeypatch.setattr("flows.service.ingests.run_ingest_command", read)
@@ -203,7 +203,7 @@ def test_files_of_the_machine_are_read_for_who_brings_a_token_alone(door, servic
 
 
 def test_an_upload_that_no_document_comes_of_is_gone(door, service_home, monkeypatch):
-    async def read(paths, corpus):
+    async def read(paths, corpus, *_more):
         await asyncio.sleep(3600)
 
     monkeypatch.setattr("flows.service.ingests.run_ingest_command", read)
@@ -222,7 +222,7 @@ def test_a_document_that_is_being_written_is_not_removed_at_the_same_time(door, 
 def test_openapi_describes_the_api_and_the_question(door):
     described = door.get("/openapi.json").json()
     assert {path for path in described["paths"] if not path.startswith("/api/v1/")} == {"/health"}
-    assert len(described["paths"]) == 20
+    assert len(described["paths"]) == 21
     schemas = described["components"]["schemas"]
     assert all(name in schemas for name in re.findall('"#/components/schemas/([^"]+)"', json.dumps(described)))
     assert schemas["AskRequest"]["example"]["questions"]

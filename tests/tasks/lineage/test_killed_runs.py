@@ -146,8 +146,8 @@ def test_it_is_told_how_far_it_came_while_its_process_lives_and_when_it_was_kill
         begun(location, f"{ASKING}1", questions=["?"])
         log = begun(location, paths=["/in", "/more"])
         (ingest,) = ingests_at_work(location)
-        assert ingest.message.startswith("the ingest run of /in and 1 more that began at 20")
-        assert ingest.message.endswith(" UTC is at work")
+        assert ingest.message.startswith("/in and 1 more are being read in already, since 20")
+        assert ingest.message.endswith(" UTC")
         log.plan(documents=5)
         for name, subject, error in (
             ("parse", "a" * 64, ""),
@@ -160,7 +160,7 @@ def test_it_is_told_how_far_it_came_while_its_process_lives_and_when_it_was_kill
             log.step(step("r1", name, subject, error=error))
         (ingest,) = ingests_at_work(location)
         assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 5)
-        assert ingest.message.endswith("is at work: 2 of 5 documents done, 1 of them failed")
+        assert ingest.message.endswith(" UTC: 2 of 5 documents done, 1 of them failed")
     messages = [run.message for run in list_killed_runs(location)]
     assert ingests_at_work(location) == () and any("was killed: 2 of 5 documents done" in message for message in messages)
 
