@@ -166,7 +166,7 @@ def _watch_parent(parent: int, number: signal.Signals) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Say whether there is a process of this number, whoever's, or what is left of one until its parent asks how it ended."""
+    """Say whether there is a process of this number, of any user, or what is left of one until its parent asks how it ended."""
     try:
         os.kill(process, 0)
     except PermissionError:
