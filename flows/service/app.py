@@ -90,7 +90,8 @@ async def reply_to_error(request: Request, error: Exception) -> Response:
     if path.startswith(f"{openai_protocol.PREFIX}/"):
         return JSONResponse({"error": openai_protocol.make_openai_error(refusal.error)}, refusal.status, refusal.headers)
     if html.is_for_people(request) and not path.startswith(f"{PREFIX}/"):
-        return html.html("error.html", refusal.status, refusal.headers, framed=True, corpus="", error=refusal.error)
+        corpus = request.query_params.get("corpus", "")
+        return html.html("error.html", refusal.status, refusal.headers, framed=True, corpus=corpus, error=refusal.error)
     return JSONResponse({"error": refusal.error.model_dump()}, refusal.status, refusal.headers)
 
 

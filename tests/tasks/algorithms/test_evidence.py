@@ -56,9 +56,9 @@ def test_the_features_of_two_pieces_by_hand():
     by_name = dict(zip(FEATURES, found.T.tolist(), strict=True))
     assert by_name["rank of the page"] == [0.5, 0.5, 1.0] and by_name["worth of the node"] == [0.5, 0.5, 1.0]
     assert by_name["share of the question inside"] == [0.75, 0.25, 0.75]
-    assert by_name["in the piece before"] == [0.0, 0.75, 0.0], "another node is no neighbour"
-    assert by_name["in the piece after"] == [0.25, 0.0, 0.0]
-    assert by_name["in headings and caption"] == [0.25, 0.0, 0.0], "what stands inside does not count twice"
+    assert by_name["inside or in the piece before"] == [0.75, 1.0, 0.75], "another node is no neighbour"
+    assert by_name["inside or in the piece after"] == [1.0, 0.25, 0.75]
+    assert by_name["inside or in headings and caption"] == [1.0, 0.25, 0.75], "what stands inside counts as well"
     assert by_name["holds what is asked for"] == [1.0, 0.0, 1.0] and by_name["lacks what is asked for"] == [0.0, 1.0, 0.0]
     assert by_name["numbers, where one is asked for"] == pytest.approx(np.log1p([1, 0, 3]).tolist())
     assert by_name["numbers, where none is asked for"] == [0.0, 0.0, 0.0]
