@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")
@@ -77,6 +78,12 @@ def as_markdown(text: str) -> str:
     return MARKDOWN_SIGNS.sub(r"\\\1", one_line(text))
 
 
+def blocks_of(text: str) -> list[tuple[bool, list[str]]]:
+    """Return the lines of each paragraph, or of each list, whose items begin with a hyphen, and whether it is a list."""
+    groups = groupby(text.strip().split("\n"), lambda line: line.startswith("- ") if line.strip() else None)
+    return [(is_list, [line.removeprefix("- ") for line in lines]) for is_list, lines in groups if is_list is not None]
+
+
 def paragraphs(text: str) -> str:
-    parts = ("\\\n".join(map(as_markdown, part.strip().splitlines())) for part in text.split("\n\n") if part.strip())
-    return "\n\n".join(parts)
+    blocks = ((is_list, map(as_markdown, lines)) for is_list, lines in blocks_of(text))
+    return "\n\n".join("- " + "\n- ".join(lines) if is_list else "\\\n".join(lines) for is_list, lines in blocks)

@@ -235,7 +235,7 @@ def candidates_of(text: str, context: AskContext) -> tuple[Question, CandidateGr
 
 def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
     """Return the place of each candidate in its document."""
-    return [node.ordinal for node in context.snapshot.view.nodes_by_id(graph.ids)]
+    return [node.ordinal for node in context.snapshot.find_nodes(graph.ids)]
 
 
 def answer_at(context: AskContext, text: str, **asked: Any) -> Answer:

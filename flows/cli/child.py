@@ -3,7 +3,6 @@
 Before its reply it writes each progress as a line `{"progress": {...}}`.
 """
 
-import ctypes
 import json
 import os
 import signal
@@ -12,7 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from flows.cli.main import program
-from flows.prefect_runs.server import SET_PARENT_DEATH_SIGNAL
+from storage.system import end_with_parent
 from tasks.progress import Progress, listening
 
 
@@ -23,7 +22,7 @@ def write(progress: Progress) -> None:
 
 
 if __name__ == "__main__":
-    ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    end_with_parent(signal.SIGTERM)
     if os.getppid() == int(sys.argv.pop(1)):
         with listening(write):
             program()

@@ -23,6 +23,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
 from storage.locations import corpora_folder, corpus_location
 from storage.text import shorten
+from tasks.algorithms.questions.talk import is_aside
 from tasks.asking.request import AskRequest
 from tasks.events import StageReached
 from tasks.views.answers import AnswerView
@@ -184,7 +185,10 @@ def make_reply(answer: AnswerView, corpus: str, began: int, here: str) -> "Compl
     The text has the addresses, too, for clients that show no annotations.
     """
     content, annotations = draw(CHAT, "answer.j2", answer=answer).rstrip(), []
-    for cited in answer.citations:
+    is_greeting = answer.answer_by == "catalog" and is_aside(answer.question)
+    if is_greeting:
+        content = re.sub(r" \[\d+\]$", "", content, flags=re.MULTILINE)
+    for cited in () if is_greeting else answer.citations:
         address = f"{here}{cited.link or answer.link}"
         line = draw(CHAT, "source.j2", cited=cited, address=address)
         start = len(content) + 2

@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
@@ -93,7 +93,9 @@ def open_database(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
     try:
         yield connection
     finally:
-        connection.close()
+        # A question that is stopped may still read in its thread; the file is closed when that ends.
+        with suppress(duckdb.ResourceInUseException):
+            connection.close()
 
 
 def refuse_other_versions(schema_version: int, place: Path | str, known: int = SCHEMA_VERSION) -> None:

@@ -19,7 +19,7 @@ from storage.catalog.current import PIN_ATTEMPTS, Current, CurrentDamagedError, 
 from storage.catalog.in_use import corpora_in
 from storage.catalog.words import DocumentWords
 from storage.errors import AmbiguousError, UnknownError
-from storage.graph.filters import Column, every, one_of
+from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.lock import is_still_there
 from storage.records.documents import (
@@ -255,9 +255,15 @@ class Snapshot:
         return nodes_of(self.graph_store.read(TableName.NODES, found))
 
     def find_nodes(self, ids: Sequence[str]) -> list[Node]:
-        """Return those of the nodes that are in the snapshot, in the order asked."""
-        places = self.view.adjacency.find(ids).tolist()
-        return self.view.nodes_by_id([name for name, place in zip(ids, places, strict=True) if place >= 0])
+        """Return those of the nodes that are in the snapshot, in the order asked.
+
+        They are searched for: to look at one answer, `view` would read all of a small graph.
+        """
+        from storage.graph.tables import TableName, nodes_of
+
+        wanted = one_of(Column.ID, [name for name in ids if HEXADECIMAL_ID.fullmatch(name)])
+        found = {node.id: node for node in nodes_of(self.graph_store.read(TableName.NODES, wanted))}
+        return [found[name] for name in ids if name in found]
 
     def passages_and_rows(self, ids: Sequence[str]) -> tuple[list[Passage], dict[str, tuple[TableRow, ...]]]:
         """Return what of the nodes is read for an answer, in the order asked, and the rows of those that are tables.

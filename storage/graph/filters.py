@@ -19,6 +19,7 @@ HEXADECIMAL_ID = re.compile(r"[0-9a-f]{64}")
 class Column(StrEnum):
     """The columns that a filter may name."""
 
+    ID = "id"
     DOCUMENT = "document_id"
     SOURCE_DOCUMENT = "source_document"
     TARGET_DOCUMENT = "target_document"

@@ -19,7 +19,7 @@ from storage.graph.filters import Column, one_of
 from storage.graph.lookups import every_row, take_rows
 from storage.graph.store import LINES, GraphDamagedError, GraphStore
 from storage.graph.tables import SECOND_VECTOR, TOKENS, VECTOR_COLUMNS, TableName, rows_of, vectors_of
-from storage.records.documents import Modality, Node, PageKey, Passage, TableRow
+from storage.records.documents import Modality, PageKey, Passage, TableRow
 
 Values = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -114,7 +114,6 @@ KEPT_RESULTS = 16
 """Results remembered for scopes: masks of a byte a node, samples, small graphs."""
 
 Result = TypeVar("Result")
-Record = TypeVar("Record", Node, Passage)
 
 
 class GraphView:
@@ -161,13 +160,13 @@ class GraphView:
                 self._results.popitem(last=False)
         return made
 
-    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
-        """Return the nodes in the order asked; raise LookupError where one is not there."""
-        return self._records(Node, ids)
-
     def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
         """Return what of the nodes is read for an answer, in the order asked; raise LookupError where one is not there."""
-        return self._records(Passage, ids)
+        positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(Passage)]
+        known = self._known_columns(positions)
+        read = self.columns.take(positions, [name for name in names if name not in known])
+        columns = [known[name] if name in known else read[name].tolist() for name in names]
+        return [Passage(*row) for row in zip(*columns, strict=True)]
 
     def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
         """Return the table rows of those of the nodes that have some; raise LookupError where a node is not there."""
@@ -203,13 +202,6 @@ class GraphView:
     def _page_rows(self, names: Sequence[str]) -> pa.Table | None:
         lacks = LINES not in self.graph.tables[TableName.PAGES].schema.names
         return None if lacks else every_row(self.graph, TableName.PAGES, names)
-
-    def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
-        positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]
-        known = self._known_columns(positions)
-        read = self.columns.take(positions, [name for name in names if name not in known])
-        columns = [known[name] if name in known else read[name].tolist() for name in names]
-        return [form(*row) for row in zip(*columns, strict=True)]
 
     def _known_columns(self, positions: IntArray) -> dict[str, list[Any]]:
         """Return the columns of nodes that need not be read: in a large corpus each column takes a millisecond."""

@@ -1,9 +1,10 @@
 """Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from operator import itemgetter
+from itertools import chain, islice
+from pathlib import Path
 
 from storage.catalog.removals import read_removals
 from storage.codec import CodecError
@@ -11,8 +12,8 @@ from storage.errors import AmbiguousError, UnknownError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument, TraceStep
 from storage.runs.answer_json import answer_from_json
-from storage.runs.log import EntryKind, read_entry, sign_of
-from storage.runs.views import Runs, open_runs_folder
+from storage.runs.log import EntryKind, asking_files, read_entry, sign_of
+from storage.runs.views import modified_ns, open_runs_folder
 
 QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
@@ -24,15 +25,19 @@ def read_answers(location: CorpusLocation, *, present: Collection[str], thread: 
     Of one `thread` where that is named. Words of a removed document are left out, whatever a removal still has to erase; `present`
     are the documents published now.
     """
-    with open_runs_folder(location.runs, holding=thread) as runs:
-        kept = _read_kept_answers(runs, location, present, "contains(line, $thread)", thread=thread)
+    found = chain.from_iterable(_answers_in(path, thread) for path in asking_files(location))
+    kept = _newest_first(found, location, present)
     return [answer for answer in kept if thread in ("", answer.thread)]
 
 
 def newest_answers(location: CorpusLocation, most: int, *, present: Collection[str]) -> list[Answer]:
-    """Return at most `most` of the newest answers, as `read_answers` would; it takes the same time however many there are."""
-    with open_runs_folder(location.runs, newest=most, holding=sign_of(EntryKind.ANSWER)) as runs:
-        return _read_kept_answers(runs, location, present, "true")[:most]
+    """Return at most `most` of the newest answers, as `read_answers` would; it takes the same time however many there are.
+
+    Ten times as many runs are looked through: one that gave an answer again holds none.
+    """
+    paths = sorted(asking_files(location), key=modified_ns, reverse=True)[: 10 * most]
+    holding = islice((found for path in paths if (found := list(_answers_in(path)))), most)
+    return _newest_first(chain.from_iterable(holding), location, present)[:most]
 
 
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
@@ -42,12 +47,12 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     """
     found: dict[str, Answer] = {}
     if ID_PREFIX.fullmatch(asked_id):
-        condition = "contains(line, $id) AND starts_with(answer_id, $id)"
-        with open_runs_folder(location.runs, holding=asked_id) as runs:
-            kept = _read_kept_answers(runs, location, present, condition, id=asked_id)
-            if not kept:
+        holding = chain.from_iterable(_answers_in(path, asked_id) for path in asking_files(location))
+        kept = _newest_first(holding, location, present)
+        found = {answer.answer_id: answer for answer in reversed(kept) if answer.answer_id.startswith(asked_id)}
+        if not found:
+            with open_runs_folder(location.runs) as runs:
                 runs.require_readable()
-        found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
         raise UnknownError(
             f"no answer {asked_id!r} in corpus {location.name!r}",
@@ -61,26 +66,32 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     return next(iter(found.values()))
 
 
-def answer_of_run(runs: Runs, location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
+def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer that the run kept, as `read_answers` would; raise UnknownError where it cannot be read."""
-    for answer in _read_kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
-        return answer
+    found = _answers_in(location.runs / f"{run_id}.jsonl", answer_id)
+    for answer in _newest_first(found, location, present):
+        if answer.answer_id == answer_id:
+            return answer
     raise UnknownError(
         f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more", answer_id[:16], "ask the question again"
     )
 
 
-def _read_kept_answers(
-    runs: Runs, location: CorpusLocation, present: Collection[str], condition: str, **parameters: str
-) -> list[Answer]:
-    """Return the answers that meet a condition in SQL, the newest first."""
+def _answers_in(path: Path, text: str = "") -> Iterator[tuple[int, Answer]]:
+    """Yield the answers in a file whose lines hold this text, with their numbers: to open DuckDB takes longer than to read them."""
+    signs = (sign_of(EntryKind.ANSWER).encode(), text.encode())
+    with suppress(OSError), path.open("rb") as lines:
+        for line in lines:
+            if all(sign in line for sign in signs) and (entry := read_entry(line)):
+                with suppress(CodecError):
+                    yield entry["sequence"], answer_from_json(entry, Answer)
+
+
+def _newest_first(found: Iterable[tuple[int, Answer]], location: CorpusLocation, present: Collection[str]) -> list[Answer]:
+    """Return the answers, the newest first and of those asked together the later line, without words of documents that are gone."""
     gone = read_removals(location).paths.keys() - set(present)
-    found = []
-    for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
-        with suppress(CodecError):
-            answer = answer_from_json(read_entry(line) or {}, Answer)
-            found.append(((answer.asked, *place), without_words(answer, gone)))
-    return [answer for _, answer in sorted(found, key=itemgetter(0), reverse=True)]
+    ordered = sorted(found, key=lambda each: (each[1].asked, each[0]), reverse=True)
+    return [without_words(answer, gone) for _, answer in ordered]
 
 
 def answer_ids(location: CorpusLocation) -> set[str]:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from storage.catalog.catalog import LOCKED_DOWN
 from storage.errors import ExpectedError
 from storage.records.steps import StepRecord
 from storage.runs.at_work import SUFFIX, is_at_work
-from storage.runs.log import ASKING, EntryKind, read_entry
+from storage.runs.log import EntryKind, read_entry
 
 MEMORY, THREADS = "1GB", 4
 READ_AT_ONCE = 100
@@ -106,35 +106,19 @@ class Runs:
 
 
 @contextmanager
-def open_runs_folder(folder: Path, run_id: str = "", *, newest: int | None = None, holding: str = "") -> Iterator[Runs]:
-    """Open the runs of a folder for reading: all, one, or those with a file that is `holding` a text; of questions the `newest`.
-
-    For these ten times as many are looked through: one that gave an answer again holds none.
-
-    Where there is no folder there are no runs.
-    """
-    pattern = f"{ASKING}*" if newest else glob.escape(run_id) or "*"
-    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified_ns, reverse=True)[: newest and 10 * newest]
+def open_runs_folder(folder: Path, run_id: str = "") -> Iterator[Runs]:
+    """Open the runs of a folder for reading, all or one. Where there is no folder there are no runs."""
+    paths = sorted(folder.glob(f"{glob.escape(run_id) or '*'}.jsonl"), key=modified_ns, reverse=True)
     unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
     # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
     at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
     with closing(duckdb.connect()) as connection:
         lock_down(connection, folder)
-        # To look for an id in many files takes a fraction of the time that it takes to read their lines.
-        files = (str(path) for path in paths if path.stem not in unreadable and holds(path, holding))
-        readable = list(islice(files, newest))
+        readable = [str(path) for path in paths if path.stem not in unreadable]
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
         connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=sql_list(readable)) if readable else NO_LINES}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         yield Runs(folder, connection, tuple(path.stem for path in paths), unreadable, at_work)
-
-
-def holds(path: Path, text: str) -> bool:
-    """Say whether the file holds the text; one that is gone meanwhile does not."""
-    try:
-        return not text or text.encode() in path.read_bytes()
-    except OSError:
-        return False
 
 
 def sql_list(paths: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Questions in a row: what came before one, what it takes from that, and which passages are lent to it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import filterfalse
 
 from storage.corpus.snapshot import Snapshot
@@ -17,11 +18,14 @@ LOOKED_THROUGH = 20
 class Thread:
     """What came before a question: the question `before`, completed, and what its answer cites; and that answer, if it is followed.
 
+    `pages` are the numbers of the pages of documents, by id.
+
     Where a client keeps the conversation itself none is followed: an answer to the same question may be somebody else's.
     """
 
     before: str = ""
     cited: tuple[Citation, ...] = ()
+    pages: Mapping[str, int] = field(default_factory=dict)
     followed: Answer | None = None
 
     @property
@@ -33,7 +37,9 @@ class Thread:
         return self.followed.thread if self.followed else answer_id
 
     def complete(self, question: str) -> str:
-        return complete(question, self.before, [(one.page, one.document.name) for one in self.cited])
+        return complete(
+            question, self.before, [(one.page, self.pages.get(one.document.id, one.page), one.document.name) for one in self.cited]
+        )
 
     def lent_to(self, question: str) -> tuple[str, ...]:
         """Return the nodes that were cited before, for a question that leaves something out."""
@@ -63,12 +69,13 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
         raise QuestionError(
             f"one question follows another, and {many} were asked", str(many), "ask them one by one, each following the last"
         )
+    pages = {record.id: record.pages for record in snapshot.documents()}
     if request.follow is not None:
         if request.earlier:
             raise QuestionError(
                 "a question follows an answer or earlier questions, and both were given", request.follow, "give only one of the two"
             )
-        return _thread_of(snapshot.answer(request.follow), snapshot)
+        return _thread_of(snapshot.answer(request.follow), snapshot, pages)
     before = ""
     for question in filterfalse(is_aside, request.earlier):
         before = complete(clean(question)[:LONGEST_QUESTION], before) or before
@@ -76,11 +83,14 @@ def find_thread(snapshot: Snapshot, request: AskRequest) -> Thread:
         return Thread(before)
     asked = (before, request.limits)
     newest = snapshot.newest_answers(LOOKED_THROUGH)
-    return Thread(before, next((answer.citations for answer in newest if (answer.asked_as, answer.scope) == asked), ()))
+    cited = next((answer.citations for answer in newest if (answer.asked_as, answer.scope) == asked), ())
+    return Thread(before, cited, pages)
 
 
-def _thread_of(followed: Answer, snapshot: Snapshot) -> Thread:
+def _thread_of(followed: Answer, snapshot: Snapshot, pages: Mapping[str, int]) -> Thread:
     asked_on = followed
     while asked_on.follows and is_aside(asked_on.question):
         asked_on = snapshot.answer(asked_on.follows)
-    return Thread(followed=followed) if is_aside(asked_on.question) else Thread(asked_on.asked_as, asked_on.citations, followed)
+    if is_aside(asked_on.question):
+        return Thread(followed=followed)
+    return Thread(asked_on.asked_as, asked_on.citations, pages, followed)

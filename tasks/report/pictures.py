@@ -72,9 +72,9 @@ def page_picture(
 
 
 def draw_page(document: DocumentRecord, page: Page, width: int = PICTURE_WIDTH) -> tuple[Picture | None, str]:
-    """Return the picture of one page, or why there is none."""
+    """Return the picture of one page, or why there is none; nothing is missing where documents of its format have none."""
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         try:
             return page_picture(home_artifacts(), document, page, copies, width), ""
         except NoPictureError as error:
-            return None, str(error) or "documents of this format have no pictures of pages"
+            return None, str(error)

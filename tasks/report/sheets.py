@@ -1,8 +1,9 @@
 """The pages that are cited, with a box where each citation stands; a cited element itself, where there is no page to show it on."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from storage.records.answers import NamedDocument
@@ -25,11 +26,15 @@ SMALLEST = 0.004
 CORNERS = ("start", "end", "low-start", "low-end")
 
 
+Numbers = tuple[int, ...]
+"""Of the citations that quote something; of what none quotes there are none."""
+
+
 class Rows(NamedTuple):
-    """Rows of a table: those of its header, those shown with whether a quote repeats them, and how many are left out."""
+    """Rows of a table: those of its header, those shown with the citations that repeat each, and how many are left out."""
 
     head: list[list[str]]
-    body: list[tuple[list[str], bool]]
+    body: list[tuple[list[str], Numbers]]
     left_out: int
 
 
@@ -53,19 +58,23 @@ class Exhibit:
     crop: Picture | None
 
     @property
+    def numbered(self) -> list[tuple[int, str]]:
+        return list(zip(self.numbers, self.quotes, strict=True))
+
+    @property
     def table(self) -> Rows | None:
         """Return the table; None if the node is gone, is shown as a picture, or has no cells."""
         table = read_html(self.node.html) if self.node and self.node.html and not self.crop else None
-        return rows_shown(table, self.quotes) if table and table.rows else None
+        return rows_shown(table, self.numbered) if table and table.rows else None
 
     @property
-    def words(self) -> list[tuple[str, bool]]:
+    def words(self) -> list[tuple[str, Numbers]]:
         """Return the text as `mark_quotes` does; none of a figure whose caption says it already."""
         if not self.node:
             return []
         texts = (self.node.content, self.node.picture_text)
         text = next(filter(None, reversed(texts) if self.crop else texts), "")
-        return [] if self.crop and text == self.node.caption else list(mark_quotes(text, self.quotes))
+        return [] if self.crop and text == self.node.caption else list(mark_quotes(text, self.numbered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +94,17 @@ class Sheet:
         return [mark.numbers for mark in self.marks] + [exhibit.numbers for exhibit in self.exhibits]
 
 
-def mark_quotes(text: str, quotes: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the text around the first quote in pieces, and whether each is quoted; what overlaps an earlier quote is not."""
-    spans: list[tuple[int, int]] = []
-    for quote in quotes:
-        if (span := find_quote(text, quote)) and all(span[1] <= start or end <= span[0] for start, end in spans):
-            spans.append(span)
-    first = spans[0][0] if spans else 0
-    begin = at = max(0, min(first - TEXT_LETTERS // 3, len(text) - TEXT_LETTERS))
+def mark_quotes(text: str, quotes: Iterable[tuple[int, str]]) -> Iterator[tuple[str, Numbers]]:
+    """Yield the text around the first quote in pieces, each with the numbers of the citations that quote it."""
+    spans = {number: span for number, quote in quotes if (span := find_quote(text, quote))}
+    first = next(iter(spans.values()), (0, 0))[0]
+    begin = max(0, min(first - TEXT_LETTERS // 3, len(text) - TEXT_LETTERS))
     end = min(len(text), begin + TEXT_LETTERS)
-    yield ("… " if begin else ""), False
-    for start, stop in sorted(spans):
-        if begin <= start < end:
-            yield text[at:start], False
-            yield text[start : (at := min(stop, end))], True
-    yield text[at:end] + (" …" if end < len(text) else ""), False
+    edges = {begin, end} | {edge for span in spans.values() for edge in span if begin < edge < end}
+    yield ("… " if begin else ""), ()
+    for left, right in pairwise(sorted(edges)):
+        yield text[left:right], tuple(number for number, (start, stop) in spans.items() if start <= left and right <= stop)
+    yield (" …" if end < len(text) else ""), ()
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:
@@ -111,14 +116,14 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-def rows_shown(table: Table, quotes: Sequence[str]) -> Rows:
+def rows_shown(table: Table, quotes: Sequence[tuple[int, str]]) -> Rows:
     """Return the header and the rows around the first that a quote repeats; cells are cut, and so is a row that is too wide."""
     head, body = table.rows[: table.header_rows], table.rows[table.header_rows :]
-    cited = [any(_repeats(quote, row) for quote in quotes) for row in body]
-    first = cited.index(True) if True in cited else 0
+    cited = [tuple(number for number, quote in quotes if _repeats(quote, row)) for row in body]
+    first = next((at for at, numbers in enumerate(cited) if numbers), 0)
     begin = max(0, min(first - TABLE_ROWS // 3, len(body) - TABLE_ROWS))
     shown = list(zip(body, cited, strict=True))[begin : begin + TABLE_ROWS]
-    return Rows([_cells(row) for row in head], [(_cells(row), quoted) for row, quoted in shown], len(body) - len(shown))
+    return Rows([_cells(row) for row in head], [(_cells(row), numbers) for row, numbers in shown], len(body) - len(shown))
 
 
 def _cells(row: Sequence[str]) -> list[str]:

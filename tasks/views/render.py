@@ -12,7 +12,18 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from storage.text import as_markdown, counted, escape_unprintable, list_names, minute, number_list, page_list, paragraphs, shorten
+from storage.text import (
+    as_markdown,
+    blocks_of,
+    counted,
+    escape_unprintable,
+    list_names,
+    minute,
+    number_list,
+    page_list,
+    paragraphs,
+    shorten,
+)
 from tasks.algorithms.questions.kinds import split_at_asked
 
 FOLDER = Path(__file__).parent
@@ -28,7 +39,7 @@ HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u20
 """Characters that a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
 CITATION = re.compile(r"\[([0-9]{1,4})\]")
 FILTERS: dict[str, Callable[..., object]] = {
-    **{each.__name__: each for each in (counted, list_names, minute, number_list, page_list, shorten)},
+    **{each.__name__: each for each in (blocks_of, counted, list_names, minute, number_list, page_list, shorten)},
     "number": lambda value, form: Markup(format(value, form)),
     "paragraphs": lambda text: Markup(paragraphs(text)),
     "split_at_asked": split_at_asked,

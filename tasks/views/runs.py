@@ -40,6 +40,7 @@ class AnswerLineageView:
     follows: str | None
     thread: str
     status: AnswerStatus
+    answer_by: Literal["model", "catalog"] | None
     reader: str
     citations: tuple[Citation, ...]
     usage: Usage
@@ -122,7 +123,7 @@ def view_lineage(snapshot: Snapshot, asked: str) -> LineageView:
             return _view_run(sources, named.id)
         if named.kind == "document":
             return _view_document(sources, named.id)
-        answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
+        answer = answer_of_run(snapshot.location, named.id, named.run_id, present=sources.records.keys())
         return _view_answer(sources, answer, named.run_id)
 
 

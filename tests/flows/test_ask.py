@@ -153,7 +153,7 @@ def test_nothing_outside_its_limits_is_cited_ranked_or_walked(limits, reader):
 
 def nodes_of(names):
     with open_for_reading(corpus_location("small")) as snapshot:
-        return snapshot.view.nodes_by_id(sorted(names))
+        return snapshot.find_nodes(sorted(names))
 
 
 @pytest.mark.parametrize("question", ["収益はいくらですか", "كم الإيرادات؟", "½", "\U0001d7d9", "1.1." * 300, "x" * 10_000])
@@ -189,14 +189,14 @@ def test_every_citation_and_path_exists_in_the_snapshot(question):
         records = {record.id: record for record in snapshot.documents()}
         rows = snapshot.view.rows_by_node([citation.node_id for citation in answer.citations])
         for citation in answer.citations:
-            (node,) = snapshot.view.nodes_by_id([citation.node_id])
+            (node,) = snapshot.find_nodes([citation.node_id])
             assert records[citation.document.id].name == citation.document.name and node.document_id == citation.document.id
             assert (node.page, node.section_path, node.modality) == (citation.page, citation.section, citation.modality)
             assert citation.box in {None, node.box}
             said = " ".join([node.content, node.caption, node.picture_text, *(row.text for row in rows.get(node.id, ()))])
             assert "".join(citation.quote.strip(" …").split()) in "".join(said.split())
         for path in answer.paths:
-            assert {node.page for node in snapshot.view.nodes_by_id(path.nodes)} == {place.page for place in path.pages}
+            assert {node.page for node in snapshot.find_nodes(path.nodes)} == {place.page for place in path.pages}
         all_pages = {(record.name, page) for record in records.values() for page in range(1, record.pages + 1)}
         assert {(page.document.name, page.page) for page in answer.pages} <= all_pages
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from html import unescape
 
 import httpx
 import pytest
@@ -130,6 +132,28 @@ def test_it_is_kept_like_others_and_goes_with_a_document_that_it_names(own_home,
     assert empty.value.remedy == "read some in: `flowreader ingest PATH --corpus small`"
 
 
+def test_on_the_page_documents_lead_to_their_pages_and_examples_are_asked_at_one_click(service):
+    with httpx.Client(base_url=service, headers={"Origin": service}, follow_redirects=True, timeout=60) as door:
+        page = door.post("/", data={"corpus": "small", "question": "hello", "reader": "flow"}).text
+        said = page.split('<div class="said">')[1].split("</section>")[0]
+        assert said.count("<li") == 7 and "\n- " not in said and 'id="citation-1"' not in page
+        links = re.findall('<a href="([^"]*)" target="page">([^<]*)</a>', said)
+        assert [words.split(":")[0] for _, words in links] == NAMES
+        for link, words in links:
+            assert words.split(":")[0] in door.get(unescape(link)).text
+        fields = [dict(re.findall('name="(.*?)" value="(.*?)"', form)) for form in re.findall("<form.*?</form>", said)]
+        assert len(fields) == 3
+        asked = {name: unescape(value) for name, value in fields[0].items()}
+        assert fields[0]["question"] in door.post("/", data=asked).text.split("<h1 id=")[1].split("</h1>")[0]
+
+
+def test_its_lineage_says_that_it_comes_from_the_catalog(in_asked_home, capsys):
+    answer = answer_to("hello")
+    assert main(["lineage", answer.answer_id, "--corpus", "small"]) == 0
+    said = capsys.readouterr().out
+    assert f"introduced from the catalog of snapshot {answer.snapshot}" in said and "read by flow" not in said
+
+
 async def asked_by_mcp(question):
     async with Client(Tools(answer_here, corpus="small")) as client:
         return json.loads((await client.call_tool("ask", {"question": question})).content[0].text)
@@ -147,8 +171,9 @@ def test_every_door_says_the_same_and_none_a_probability(service, capsys):
     page = httpx.post(f"{service}/", data=form, headers={"Origin": service}, follow_redirects=True, timeout=60)
     mcp = asyncio.run(asked_by_mcp("hello"))
     assert said in terminal and mcp["answer"] == rest.json()["answers"][0]["answer"] == said
-    assert openai.json()["choices"][0]["message"]["content"].startswith(said)
+    message = openai.json()["choices"][0]["message"]
+    assert (message["content"], message["annotations"]) == (re.sub(r" \[\d\]$", "", said, flags=re.MULTILINE), [])
     assert Corpus("small").ask("hello")["answer"].to_list() == [said]
-    assert all(line.split(" [")[0].replace('"', "&#34;") in page.text for line in lines)
+    assert all(line.removeprefix("- ").split(" [")[0].replace('"', "&#34;") in page.text for line in lines)
     for shown in (terminal, openai.text, page.text, json.dumps(mcp)):
         assert not any(word in shown for word in ("0 %", "unsure", "likely", "Evidence found"))

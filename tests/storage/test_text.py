@@ -25,5 +25,6 @@ def test_no_sign_keeps_its_meaning_and_every_word_is_seen(text):
     )
 
 
-def test_paragraphs_and_lines_are_kept():
+def test_paragraphs_lines_and_lists_are_kept():
+    assert paragraphs("one:\n- *a*\n- b - c\n\nd") == "one\\:\n\n- \\*a\\*\n- b \\- c\n\nd"
     assert paragraphs("one\ntwo\n\n\nthree *four*") == "one\\\ntwo\n\nthree \\*four\\*"

@@ -39,6 +39,7 @@ def until_answered(page):
 def test_a_question_is_asked_told_of_and_answered(chromium, service, width, dark, tell):
     with chromium.page(service, width=width, dark=dark) as page:
         assert page.run(WIDER) <= 0 and page.run(UNNAMED) == 0
+        assert page.run("document.body.innerText.match(/corpus\\s+small/gi).length") == 1
         tell(f"painted after {wait_until(lambda: page.run(PAINTED), 60, lambda: 'paint'):.0f} ms")
         page.run(FILL.format("colourless"))
         page.run("document.querySelector('#ask [name=corpus]').value = 'none'")
@@ -81,6 +82,9 @@ def test_a_page_of_another_origin_gets_no_answer(chromium, service, tmp_path):
 REPORT = ROOT / "tests" / "corpus" / "annual_report.pdf"
 REVENUE = "What was the total revenue in 2024?"
 FRAME = "document.querySelector('iframe').contentDocument"
+SMALL_PICTURES = """performance.getEntriesByType('resource')
+  .filter(({ name, encodedBodySize }) => name.includes('/pages/1/picture') && encodedBodySize > 1000)
+  .map(({ transferSize }) => transferSize)"""
 KEY = "document.querySelector('iframe').contentWindow.dispatchEvent(new KeyboardEvent('keydown', {key: '%s'}))"
 BOXES = """[...DOCUMENT.querySelectorAll('SELECTOR')].map((one) => {
   const box = one.getBoundingClientRect(), page = one.closest('svg, .leaf').getBoundingClientRect();
@@ -144,6 +148,9 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         (at,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place rect"))[:1]
         assert "page 5" in page.run(f"{FRAME}.body.innerText")
         answer = page.run("location.href")
+        wait_until(lambda: page.run(SMALL_PICTURES), 60, lambda: "the small picture")
+        with chromium.page(answer, width=1280) as again:
+            assert set(wait_until(lambda: again.run(SMALL_PICTURES), 60, lambda: "the small picture again")) == {0}, "served once"
         page.screenshot(tmp_path / "answer.png")
         with chromium.page(answer.replace("?", "/report?"), width=1280) as report:
             (there,) = report.run(BOXES.replace("DOCUMENT", "document").replace("SELECTOR", ".leaf .box"))[:1]
@@ -154,7 +161,7 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
                 lambda words=words: words in page.run(f"{FRAME}.location.href"), 60, lambda: page.run(f"{FRAME}.location.href")
             )
             wait_until(lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "it")
-        follow(page, "Where it comes from")
+        follow(page, "Lineage")
         until_says(page, "annual_report.pdf", "sha256", "Its run in Prefect's UI")
         page.call("Page.navigate", url=f"{address}/?corpus=small")
         wait_until(lambda: page.run("!!document.getElementById('documents')"), 30, lambda: "the documents")
@@ -254,7 +261,7 @@ def test_words_of_a_document_are_no_markup_on_any_page(chromium, service, tmp_pa
         asked(page, "What does the <img>zorbflux weigh?")
         assert "777" in page.run(WORDS) and "777" in page.run(f"{FRAME}.body.innerText")
         owned = "document.querySelectorAll('main img[src=x], main script').length"
-        for link in (None, "Where it comes from"):
+        for link in (None, "Lineage"):
             if link:
                 follow(page, link)
                 until_says(page, "sha256")

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from enum import IntEnum
 from pathlib import PurePath
@@ -20,7 +21,7 @@ from storage.cleaning.removing import remove_document
 from storage.errors import UnknownError
 from storage.locations import corpus_location
 from storage.records.answers import Answer
-from storage.records.documents import Page
+from storage.records.documents import Node, Page
 from storage.text import printable_path
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Numbered, cited_pages, marks_of
@@ -35,7 +36,8 @@ SMALL_WIDTH = 200
 """Pixels of a page in a list."""
 NO_PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 36 48" font-family="sans-serif" font-size="9"
  text-anchor="middle" fill="#80868d"><text x="18" y="27">{}</text></svg>"""
-DRAWING = CapacityLimiter(2)
+DRAWING, DAY_SECONDS = CapacityLimiter(2), 24 * 3600
+"""Small pictures that are drawn at once, and how long browsers keep them: what an id names never changes."""
 
 
 class Zoom(IntEnum):
@@ -92,7 +94,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         picture=picture,
         why=why,
         marks=marks_of(citations),
-        texts=[Exhibit(node, (), tuple(each.quote for _, each in citations if each.node_id == node.id), None) for node in nodes],
+        texts=[exhibit_of(node, citations) for node in nodes],
     )
 
 
@@ -104,7 +106,7 @@ async def picture(document: str, number: int, corpus: str = "default") -> Respon
     if drawn is None:
         kind = re.sub(r"\W", "", PurePath(name).suffix)[:4].upper()
         return Response(NO_PICTURE.format(kind), media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
-    return Response(drawn.data, media_type="image/webp", headers={"Cache-Control": "private, max-age=3600"})
+    return Response(drawn.data, media_type="image/webp", headers={"Cache-Control": f"private, max-age={DAY_SECONDS}"})
 
 
 def draw_small(document: str, number: int, corpus: str) -> tuple[str, Picture | None]:
@@ -126,6 +128,11 @@ def original(document: str, corpus: str = "default") -> Response:
             raise UnknownError(what, record.name, "ingest it again, or read its pages") from error
         gone = BackgroundTask(held.pop_all().close)
     return FileResponse(path, media_type="application/octet-stream", filename=record.name, background=gone)
+
+
+def exhibit_of(node: Node, citations: Sequence[Numbered]) -> Exhibit:
+    own = [(number, each.quote) for number, each in citations if each.node_id == node.id]
+    return Exhibit(node, tuple(number for number, _ in own), tuple(quote for _, quote in own), None)
 
 
 def cited_on(page: Page, answer: Answer) -> list[Numbered]:

@@ -84,12 +84,13 @@ _PAGE_OF_ANSWER = re.compile(
 _ABOUT, _LONGEST_SUBJECT = " (about: ", 60  # words
 
 
-def complete(question: str, before: str = "", cited: Sequence[tuple[int, str]] = ()) -> str:
+def complete(question: str, before: str = "", cited: Sequence[tuple[int, int, str]] = ()) -> str:
     """Return a question with what it leaves out taken from the one `before` it, which was completed itself.
 
     One that stands by itself stays as it is. Of one that says no more than another year, quarter, month, number or place, the
     question before is asked with that; any other says in brackets what it is about: what was asked before, or what that is about.
-    "That page", the one after it and "[2]" are pages that the answer before cites: their numbers, with names of documents.
+    "That page", the one after it and "[2]" are pages that the answer before cites: their numbers, with the last of the document and
+    its name. None is named that is not there.
     """
     question = _PAGE_OF_ANSWER.sub(partial(_page_named, cited=cited), question) if cited else question
     if not before or not leaves_out(question):
@@ -100,14 +101,14 @@ def complete(question: str, before: str = "", cited: Sequence[tuple[int, str]] =
     return f"{question}{_ABOUT}{first_words(asked, _LONGEST_SUBJECT).rstrip(' ?')})"
 
 
-def _page_named(found: re.Match[str], *, cited: Sequence[tuple[int, str]]) -> str:
+def _page_named(found: re.Match[str], *, cited: Sequence[tuple[int, int, str]]) -> str:
     mark = int(found["mark"] or 1)
     if not 0 < mark <= len(cited):
         return found[0]
-    page, name = cited[mark - 1]
+    page, last, name = cited[mark - 1]
     page += bool(found["on"]) - bool(found["back"])
     ending = "th" if page % 100 // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(page % 10, "th")
-    return f"the {page}{ending} {found['kind'] or 'page'} of {name}" if page else found[0]
+    return f"the {page}{ending} {found['kind'] or 'page'} of {name}" if 0 < page <= last else found[0]
 
 
 def _adds(left: str) -> bool:

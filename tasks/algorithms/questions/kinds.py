@@ -13,10 +13,10 @@ import numpy as np
 
 from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import require_range
-from tasks.algorithms.questions.places import NUMBER_WORDS, NUMBERED_WORD
-from tasks.algorithms.text.kept import names_in, parts_of, says_something, strip_instructions
-from tasks.algorithms.text.stems import stem, stems_in, words_of
-from tasks.algorithms.text.words import STOP_WORDS
+from tasks.algorithms.questions.places import NUMBER_WORDS
+from tasks.algorithms.text.kept import content_stems, names_in, parts_of, says_something, strip_instructions
+from tasks.algorithms.text.stems import IDEOGRAPHS, stem, stems_in, words_of
+from tasks.algorithms.text.words import IDEOGRAPH, STOP_WORDS, TOKEN
 
 _COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b(?:in\s+total|total\s+number)\b", re.IGNORECASE)
 
@@ -141,10 +141,6 @@ _HELD = {
 }
 
 
-_NAMING = re.compile(rf"[^\W\d]-?$|\b{NUMBERED_WORD}\.?\s*$", re.IGNORECASE)
-"""Before a number that is a part of a name: "M36", "MT-3", "Table 1"."""
-
-
 def expected_kind(question: str) -> AnswerKind:
     """Return what the question's answer must hold; the most particular kind where several are asked for."""
     asked = strip_instructions(question)
@@ -166,19 +162,16 @@ def find_new_values(text: str, kind: AnswerKind, question: str) -> frozenset[str
 
 
 def split_at_asked(text: str, question: str) -> tuple[tuple[str, bool], ...]:
-    """Return a text in pieces, and of each whether it is of the kind that the question asks for, and new to it."""
-    kind = expected_kind(question)
-    new = find_new_values(text, kind, question) if kind is not AnswerKind.ANY else frozenset()
-    if kind is AnswerKind.PERCENTAGE and not new:
-        kind = AnswerKind.NUMBER  # the sign may stand in a table's header; a year is no share
-        new = find_new_values(text, kind, question) - _values(text, AnswerKind.DATE)
+    """Return a text in pieces, and of each whether it is a word of the question, in any inflection."""
+    asked = frozenset(content_stems(strip_instructions(question)))
+    # Ideographs stand without spaces between words, and count in pairs.
+    pairs = sorted(part for part in asked if IDEOGRAPHS.search(part))
     pieces, end = [], 0
-    for match in _HELD[kind].finditer(text) if new else ():
-        value = match[0].rstrip(".,")
-        if value.casefold() in new and not _NAMING.search(text[: match.start()]):
-            pieces += [(text[end : match.start()], False), (value, True)]
-            end = match.start() + len(value)
-    return tuple((words, asked) for words, asked in (*pieces, (text[end:], False)) if words)
+    for match in re.finditer("|".join((*map(re.escape, pairs), f"[{IDEOGRAPH}]", TOKEN.pattern)), text):
+        if says_something(match[0]) and not asked.isdisjoint(parts_of(match[0])):
+            pieces += [(text[end : match.start()], False), (match[0], True)]
+            end = match.end()
+    return tuple((words, is_asked) for words, is_asked in (*pieces, (text[end:], False)) if words)
 
 
 _COUNT = re.compile(r"(?<!\w)\d[\d.,]*")

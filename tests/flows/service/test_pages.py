@@ -164,14 +164,28 @@ def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, ans
     page = door.get(answered).text
     (frame,) = re.findall(r'<iframe name="page"[^>]* src="([^"]*)"', page)
     cited = door.get(frame.replace("&amp;", "&"))
-    assert (
-        '<tr class="cited">' in cited.text
-        and "163" in cited.text
-        and "frame-ancestors 'self'" in cited.headers["Content-Security-Policy"]
-    )
+    assert "163" in cited.text and "frame-ancestors 'self'" in cited.headers["Content-Security-Policy"]
+    numbers = '(?:<span class="number">[0-9]+</span> )*'
+    for number, link in enumerate(dict.fromkeys(re.findall(r'class="number" href="([^"]*)"', page)), 1):
+        shown = door.get(link.replace("&amp;", "&")).text
+        lit = re.findall(rf'class="cited lit">(?:<td dir="auto">)?({numbers})', shown)
+        assert lit and all(f">{number}<" in badges for badges in lit), link
+        assert re.findall(rf'class="cited">(?:<td dir="auto">)?({numbers})', shown).count("") == 0
+    assert page.index('id="copy"') < page.index('id="question"') < page.index('id="citation-1"')
     assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
     assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
     assert door.get(f"{frame.replace('&amp;', '&')}&zoom=150").status_code == 200
+
+
+def test_pages_end_with_the_last_of_the_document_and_words_of_a_format_without_pictures_need_no_excuse(door):
+    first, last = (door.get(f"/documents/strategy.pptx/pages/{number}?corpus=small").text for number in (1, 6))
+    assert 'rel="next"' in first and 'rel="prev"' not in first and "not shown" not in first
+    assert 'rel="prev"' in last and 'rel="next"' not in last
+
+
+def test_what_was_not_found_is_a_warning(door):
+    page = door.post("/", data={**ASKED, "question": f"{WEIGHT[:-1]}, and who painted the zorbflux?"}, headers=FORM).text
+    assert re.search('<li class="warning" dir="auto">nothing was found for the part', page)
 
 
 def test_a_document_is_removed_with_a_receipt_and_the_answer_loses_its_words(own_home):

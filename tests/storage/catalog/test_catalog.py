@@ -2,7 +2,9 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pkgutil import resolve_name
+from threading import Event
 
 import duckdb
 import pytest
@@ -38,6 +40,23 @@ def test_a_moment_without_memory_is_no_damage(catalog_path, monkeypatch):
         with pytest.raises(duckdb.OutOfMemoryException):
             catalog.head(catalog_path)
     assert catalog.head(catalog_path).snapshot == 1
+
+
+def test_a_reader_that_is_left_behind_ends_in_its_own_time(catalog_path):
+    reading, go_on = Event(), Event()
+
+    def take_long() -> int:
+        reading.set()
+        return int(go_on.wait(60))
+
+    with ThreadPoolExecutor(1) as beside:
+        with catalog.open_database(catalog_path, read_only=True) as connection:
+            own = connection.cursor()
+            own.create_function("take_long", take_long, [], "BIGINT", side_effects=True)
+            found = beside.submit(lambda: own.execute("SELECT take_long()").fetchall())
+            assert reading.wait(60)
+        go_on.set()
+        assert found.result() == [(1,)]
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from storage.records.answers import Answer, AnswerStatus, NamedDocument, PagePla
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import answer_ids, answer_of_run, find_answer, newest_answers, read_answers, removal_note, without_words
 from storage.runs.log import ASKING, asking_files
-from storage.runs.views import open_runs_folder
 from tests.storage.answer_worlds import answer, keep, named, numbered, path
 from tests.storage.worlds import document_id, graph, record, writing
 
@@ -150,11 +149,10 @@ def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
     note_removals(location, {document_id("paper"): ()})
     (run_id,) = (found.stem for found in location.runs.iterdir())
-    with open_runs_folder(location.runs) as runs:
-        for kept in read_answers(location, present={REPORT}):
-            assert answer_of_run(runs, location, kept.answer_id, run_id, present={REPORT}) == kept
-        with pytest.raises(UnknownError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
-            answer_of_run(runs, location, "f" * 64, run_id, present={REPORT})
+    for kept in read_answers(location, present={REPORT}):
+        assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept
+    with pytest.raises(UnknownError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
+        answer_of_run(location, "f" * 64, run_id, present={REPORT})
 
 
 def test_the_ids_of_all_answers_are_known_also_of_one_that_cannot_be_read(location):

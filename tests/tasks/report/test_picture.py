@@ -97,7 +97,7 @@ def test_at_a_glance_are_few_boxes_the_cited_first_and_all_are_behind_one_fold()
     assert (
         shown.index('<div class="picture">') < shown.index("<summary>All paths</summary>") < shown.rindex('<div class="picture">')
     )
-    assert "2 cited passages on 2 pages, and what they came by" in page(a_path(0.5, *NODES), cited=[NODES[12], FIRST])
+    assert "2 cited passages on 2 pages, and what led to them" in page(a_path(0.5, *NODES), cited=[NODES[12], FIRST])
 
 
 def test_pages_are_frames_each_once_with_its_place_and_document():

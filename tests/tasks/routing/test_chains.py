@@ -203,7 +203,7 @@ def test_where_answers_differ_the_steps_of_the_chains_are_weighed_anew_within_th
 def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
     first, routed = half_way(context, 9, 2, 12, count=3, cited_boost=0.9)
     place = first.place(5)
-    node = context.snapshot.view.nodes_by_id([first.graph.ids[place]])[0]
+    node = context.snapshot.find_nodes([first.graph.ids[place]])[0]
     quote = Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": node})
     after = refined(first, routed, Trigger.LOW_CONSISTENCY, (PathReading("a harbour", (quote,)),)).opened
     changed = np.flatnonzero(after.scores != routed.opened.scores)

@@ -151,7 +151,7 @@ def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(context
 def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
     before = scene(context, cited_boost=0.9)
     place = before.ordinals[5]
-    node = context.snapshot.view.nodes_by_id([before.graph.ids[place]])[0]
+    node = context.snapshot.find_nodes([before.graph.ids[place]])[0]
     quote = Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": node})
     after = before.refined(Trigger.LOW_CONSISTENCY, (PathReading("a harbour", (quote,)),)).terrain
     assert np.flatnonzero(after.scores != before.terrain.scores).tolist() == [place] and after.scores.max() <= 1.0

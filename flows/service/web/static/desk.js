@@ -59,7 +59,7 @@ addEventListener("input", ({ target }) => {
 
 const copy = document.getElementById("copy");
 if (copy && navigator.clipboard) {
-  copy.textContent = "Copy as Markdown";
+  copy.textContent = "Copy Markdown";
   copy.addEventListener("click", async (event) => {
     event.preventDefault();
     const reply = await fetch(location.origin + copy.getAttribute("href")).catch(() => null);

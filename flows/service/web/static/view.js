@@ -13,7 +13,7 @@ addEventListener("keydown", (event) => {
 });
 
 // A fragment would scroll the page that this one stands in, too.
-const lit = document.querySelector(".framed .lit, .framed mark, .framed tr.cited"), sheet = document.querySelector(".sheet-scroll");
+const lit = document.querySelector(".framed .lit") ?? document.querySelector(".framed .cited"), sheet = document.querySelector(".sheet-scroll");
 if (lit) {
   const { top, left } = lit.getBoundingClientRect();
   scrollTo(0, top - innerHeight / 3);

@@ -73,12 +73,14 @@ def test_a_first_question_stays_whatever_it_leaves_out():
 
 
 def test_that_page_the_one_after_it_and_a_citation_are_pages_of_the_answer_before():
-    cited = [(5, r"a\xe9\1.pdf"), (11, "b.pdf")]
+    cited = [(5, 6, r"a\xe9\1.pdf"), (11, 11, "b.pdf")]
     assert complete("What else is on that page?", REVENUE, cited) == r"What else is on the 5th page of a\xe9\1.pdf?"
     assert complete("What does the next slide say?", REVENUE, cited) == r"What does the 6th slide of a\xe9\1.pdf say?"
     assert complete("What does [2] mean?", REVENUE, cited) == "What does the 11th page of b.pdf mean?"
     assert complete("What does [3] mean?", REVENUE, cited).startswith("What does [3] mean?"), "nothing was cited as that"
     assert complete("What else is on that page?", REVENUE) == "What else is on that page? (about: What was the revenue in 2024)"
+    beyond = "What does the next page say?"
+    assert complete(beyond, REVENUE, cited[1:]) == beyond, "the document ends with the page that is cited"
     map_there = "Which figures stand on the same page as the map of Quessant?"
     assert complete(map_there, REVENUE, cited) == map_there
 

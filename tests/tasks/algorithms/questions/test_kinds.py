@@ -224,21 +224,21 @@ def test_what_is_counted_is_the_last_word_before_one_that_says_nothing(question,
 @pytest.mark.parametrize(
     ("question", "text", "asked"),
     [
-        ("What percentage of adults voted in 2020?", "In 2020, 45% of 1,200 adults voted.", ["45%"]),
-        ("What percentage of adults voted in 2020?", "Voted in 2020 (%): 45; 2019: 44.", ["45", "44"]),
-        ("How many adults voted in 2020?", "In 2020, three of 1,200 adults voted.", ["three", "1,200"]),
-        ("When was it founded?", "Founded in May 1999 by 3 people.", ["May", "1999"]),
-        ("Why did it fail?", "It failed in 1999 for 3 reasons.", []),
-        ("How tight are the bolts?", "Table 1: Bolts | Bolt: M36 | Torque Nm: 1,850", []),
+        ("What percentage of adults voted in 2020?", "In 2020, 45% of 1,200 adults voted.", ["2020", "adults", "voted"]),
+        ("How many cables were tested?", "It needs testing of a cable: 3 CABLES.", ["testing", "cable", "CABLES"]),
+        ("What is it useful for?", "Its use is to be useful.", ["useful"]),
         (
-            "How many Nm are the bolts tightened with?",
-            "Table 1: Bolts of MT-3 | Bolt: M36 | Torque Nm: 1,850-1,900",
-            ["1,850", "1,900"],
+            "Who founded the long-term fund? Answer in a sentence.",
+            "No term, no sentence; founding a fund.",
+            ["term", "founding", "fund"],
         ),
+        ("Does an MT-3 weigh 1,850 t?", "MT-2 | MT-3 | 1850 or 3 t", ["MT-3", "1850"]),
+        ("产品价格是多少?", "该产品的价格", ["产品", "价格"]),
+        ("Why?", "Why not?", []),
         ("How many?", "", []),
     ],
 )
-def test_a_quote_is_parted_where_it_holds_the_kind_that_is_asked_for(question, text, asked):
+def test_a_quote_is_parted_at_the_words_of_the_question_in_any_inflection_but_function_words(question, text, asked):
     pieces = split_at_asked(text, question)
     assert [words for words, wanted in pieces if wanted] == asked and "".join(words for words, _ in pieces) == text
 
