@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from uuid import uuid4
 
@@ -292,8 +293,8 @@ async def run_ingest_command(
     settings = [f"--settings={file}"] if (file := settings_file()) else []
     # `-m` would look for modules in the current folder first: never among the user's documents
     searched = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    with file_in_memory(password and f"*\t{password}") as (given, descriptors):
-        chosen = [f"--corpus={corpus}", *settings, *(f"--password-file={each}" for each in given)]
+    with password_file(password) as (given, descriptors):
+        chosen = [f"--corpus={corpus}", *settings, *given]
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "flows.cli.child", str(os.getpid()), "ingest", "--json", *chosen, "--", *paths),
             env={**os.environ, "PYTHONPATH": searched, "PYTHONSAFEPATH": "1"},
@@ -304,6 +305,15 @@ async def run_ingest_command(
             # Ctrl-C in a terminal is for us.
             start_new_session=True,
         )
+        said = await _reply_of(child, hear)
+    if "documents" not in said:
+        what = f"the ingest ended with exit code {child.returncode}"
+        raise RequestError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
+    return said
+
+
+async def _reply_of(child: asyncio.subprocess.Process, hear: Callable[[Progress], None]) -> Mapping[str, Any]:
+    """Return the last line of the child, which has ended then."""
     assert child.stdout
     said: Mapping[str, Any] = {}
     try:
@@ -319,21 +329,20 @@ async def run_ingest_command(
             with anyio.CancelScope(shield=True):
                 # Its output is read, or it would wait for ever to write it.
                 await child.communicate()
-    if "documents" not in said:
-        what = f"the ingest ended with exit code {child.returncode}"
-        raise RequestError(**said.get("error", {"what": what, "remedy": "what it wrote to the log of this server says why"}))
     return said
 
 
 @contextmanager
-def file_in_memory(text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Give the path, for a child that gets the descriptor, of a file that lies on no disk and goes with the two processes."""
-    if not text:
-        yield (), ()
+def password_file(password: str) -> Iterator[tuple[list[str], list[int]]]:
+    """Give the option that names a file of the password, none for "", and the descriptors that the child needs for it.
+
+    Linux has it in memory, so that a kill leaves nothing; elsewhere it lies on the disk for this account until the block ends.
+    """
+    if not password:
+        yield [], []
         return
-    descriptor = os.memfd_create("flowreader")
-    try:
-        os.write(descriptor, text.encode())
-        yield (f"/dev/fd/{descriptor}",), (descriptor,)
-    finally:
-        os.close(descriptor)
+    in_memory = hasattr(os, "memfd_create")
+    with os.fdopen(os.memfd_create("password"), "wb") if in_memory else NamedTemporaryFile() as file:
+        file.write(f"*\t{password}".encode())
+        file.flush()
+        yield [f"--password-file={f'/dev/fd/{file.fileno()}' if in_memory else file.name}"], [file.fileno()] * in_memory

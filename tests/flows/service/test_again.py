@@ -1,8 +1,10 @@
 """A document that was not read is read again from its row: with its password where it wants one, and nothing keeps that."""
 
 import asyncio
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -146,13 +148,18 @@ printf '{"documents": [], "words": "%s", "file": "%s"}\n' "$(cut -f2 < $file) $(
 """
 
 
-def test_a_child_finds_the_password_in_memory_as_often_as_it_looks_and_says_its_pages(home, tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_child_finds_the_password_as_often_as_it_looks_and_says_its_pages(home, tmp_path, monkeypatch, in_memory):
+    if not in_memory:
+        monkeypatch.delattr(os, "memfd_create")
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     program, heard = tmp_path / "program", []
     program.write_text(PROGRAM)
     program.chmod(0o755)
     monkeypatch.setattr("flows.service.ingests.sys.executable", str(program))
     said = asyncio.run(run_ingest_command(["/a"], "small", heard.append, "two words"))
-    assert said["words"] == "two words two words" and said["file"].startswith("/dev/fd/")
+    assert said["words"] == "two words two words" and said["file"].startswith("/dev/fd/" if in_memory else str(tmp_path))
+    assert in_memory or not Path(said["file"]).exists()
     assert heard == [Progress("a", "parse", 1, 3)]
 
 
