@@ -17,8 +17,8 @@ WORDS_READ = 2000
 """Characters of an element that are read to show a few words."""
 WORDS_SEEN = 120
 """Characters of a box, at most; without a letter among them it says nothing."""
-BOXES, ALL_BOXES = 10, 60
-"""What is taken in at a glance, and what is drawn of all paths."""
+BOXES, ALL_BOXES, NEAR = 10, 60, 2
+"""What is taken in at a glance, what is drawn of all paths, and how many steps before what is cited are drawn of it."""
 NOT_FINDING = {TraceKind.CHECK, TraceKind.REPLAN, TraceKind.REFLECT, TraceKind.READ}
 """Steps that find no page: they judge, or take what was found."""
 
@@ -216,7 +216,7 @@ def _choose_boxes(chains: Sequence[Chain], cited: Mapping[str, int], telling: Ma
         for at, key in enumerate(kept[: max(quoted, default=-1) + 1]):
             distance = next(place for place in quoted if place >= at) - at
             ahead[key] = min(ahead.get(key, distance), 1 if telling[key].step else distance)
-    nearest = sorted(ahead, key=lambda key: (ahead[key], cited.get(key, 0)))[:BOXES]
+    nearest = sorted((key for key in ahead if ahead[key] <= NEAR), key=lambda key: (ahead[key], cited.get(key, 0)))[:BOXES]
     return [key for key in ahead if key in nearest]
 
 

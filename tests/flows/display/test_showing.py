@@ -54,14 +54,16 @@ def test_on_a_terminal_a_paragraph_breaks_between_words_and_stays_below_where_it
 
 
 def test_what_is_asked_for_is_bold_on_a_terminal_and_plain_in_a_pipe():
-    quoted = (replace(citation("report"), quote="a \x0e of 12 [b]"),)
-    counted = replace(answer("report"), question="How many?", answer="", status=AnswerStatus.EVIDENCE, citations=quoted)
+    quoted = (replace(citation("report"), quote="a \x0e of pumps [b]"),)
+    counted = replace(
+        answer("report"), question="Which pump?", asked_as="Which pump?", answer="", status=AnswerStatus.EVIDENCE, citations=quoted
+    )
     for shows in (True, False):
         output = Output(as_json=False)
         output.__dict__["console"] = Console(file=io.StringIO(), force_terminal=shows, width=60, highlight=False, soft_wrap=True)
         show_answer(view_of(counted), output, with_question=False)
         text = output.console.file.getvalue()
-        assert ("a \\x0e of \x1b[1m12\x1b[0m [b]" if shows else "a \\x0e of 12 [b]") in text
+        assert ("a \\x0e of \x1b[1mpumps\x1b[0m [b]" if shows else "a \\x0e of pumps [b]") in text
 
 
 def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):

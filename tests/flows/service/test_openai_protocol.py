@@ -42,7 +42,7 @@ def test_evidence_comes_with_its_sources_and_their_pages(official):
     html = MarkdownIt("commonmark").render(said)
     assert all(f'<a href="{escape(one.url)}">' in html for one in cited) and html.count("<a ") == len(cited)
     page = httpx.get(cited[0].url, timeout=60)
-    assert page.status_code == 200 and FACT in page.text.partition('<tr class="cited">')[2].partition("</tr>")[0]
+    assert page.status_code == 200 and FACT in page.text.partition('<tr class="cited lit">')[2].partition("</tr>")[0]
 
 
 def test_the_lines_of_the_documentation_print_an_answer_and_its_sources(service, capsys):
