@@ -13,7 +13,7 @@ BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/
 # Where words are checked: spelling, and three phrases that read as translated. Prompts stay as they were measured.
 PROSE := flows tasks storage deployments README.md CONTRIBUTING.md CHANGELOG.md
 
-.PHONY: help install demo up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
+.PHONY: help install demo docs pictures up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -37,6 +37,12 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	@echo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
 	@echo "or in a browser: FLOWREADER_HOME=$(DEMO_HOME) make up, then open http://127.0.0.1:4280"
+
+docs: .venv/.installed  ## build the documentation, which the query service then shows at /docs
+	@$(BIN)/python -m deployments.docs.build
+
+pictures: .venv/.installed  ## draw the pictures of the README and the documentation anew, from the product itself
+	@$(BIN)/python -m tests.pictures
 
 up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C
 	@exec $(BIN)/python -m deployments.up

@@ -1,0 +1,117 @@
+"""What the code says of itself, as Markdown: commands, settings, names of the environment, REST, MCP's tools."""
+
+import argparse
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from flows.cli.arguments import build_parser
+from flows.service.mcp_tools import Tools
+from flows.service.rest import api
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import bounds_of, leaves
+from tasks.settings.environment import NAMES
+
+
+def row(*cells: object) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def table(*head: str) -> list[str]:
+    return ["", row(*head), "|" + "---|" * len(head)]
+
+
+def list_commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parser of each command, a command with actions before them."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from list_commands(command)
+
+
+def commands() -> str:
+    os.environ["COLUMNS"] = "100"
+    return "\n".join(f"## {each.prog}\n\n```text\n{each.format_help()}```\n" for each in list_commands(build_parser()))
+
+
+def settings() -> str:
+    lines, group = list[str](), ""
+    for name, field in leaves(AllSettings):
+        if not field.description:
+            continue
+        if (first := name.partition(".")[0]) != group:
+            group = first
+            lines += ["", f"## {group}", *table("setting", "default", "what it is", "bounds")]
+        lines.append(row(f"`{name}`", f"`{json.dumps(field.default)}`", field.description, bounds_of(field)))
+    return "\n".join(lines)
+
+
+def environment() -> str:
+    return "\n".join([*table("name", "what it is"), *(row(f"`{name}`", text) for name, text in NAMES.items())])
+
+
+def name_type(form: Mapping[str, Any]) -> str:
+    """Return the type of a JSON schema in a few words; one with a name leads to it."""
+    if "$ref" in form:
+        name = form["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in form:
+        return " or ".join(map(name_type, form["anyOf"]))
+    if "enum" in form:
+        return ", ".join(f"`{value}`" for value in form["enum"])
+    kind = str(form.get("type", form.get("const", "any")))
+    return f"list of {name_type(form['items'])}" if kind == "array" and "items" in form else kind
+
+
+def fields_of(form: Mapping[str, Any]) -> list[str]:
+    needed = form.get("required", ())
+    rows = [
+        row(f"`{name}`", name_type(each), "must" if name in needed else "", each.get("description", ""))
+        for name, each in form.get("properties", {}).items()
+    ]
+    return [*table("field", "type", "", "what it is"), *rows, ""] if rows else ["", name_type(form), ""]
+
+
+def rest() -> str:
+    app = FastAPI()
+    api.install(app)
+    described, lines = app.openapi(), list[str]()
+    for path, methods in described["paths"].items():
+        for method, each in methods.items():
+            lines += [f"### {method.upper()} {path}", "", each["description"]]
+            if given := each.get("parameters"):
+                rows = (row(f"`{one['name']}`", one["in"], name_type(one["schema"]), one.get("description", "")) for one in given)
+                lines += [*table("parameter", "in", "type", "what it is"), *rows]
+            for content in each.get("requestBody", {}).get("content", {}).values():
+                form = content["schema"]
+                lines += ["", "Body:", *(fields_of(form) if "properties" in form else ["", name_type(form)])]
+            for status, reply in each["responses"].items():
+                for kind, content in reply.get("content", {}).items():
+                    if status != "default":
+                        lines += ["", f"Reply {status}, `{kind}`: {name_type(content['schema'])}" if content else ""]
+            lines.append("")
+    lines.append("## The shapes")
+    for name, form in sorted(described["components"]["schemas"].items()):
+        lines += ["", f"### {name}", "", form.get("description", ""), *fields_of(form)]
+    return "\n".join(lines)
+
+
+async def _nothing(*_: object) -> Any:  # noqa: ANN401 - stands for any of what a server of tools does
+    raise NotImplementedError
+
+
+def mcp() -> str:
+    lines = list[str]()
+    for tool in asyncio.run(Tools(_nothing, ingesting=_nothing).list_tools()):
+        reads = tool.annotations and tool.annotations.read_only_hint
+        lines += [f"## {tool.name}", "", " ".join((tool.description or "").split()), *fields_of(tool.input_schema)]
+        lines += [] if reads else ["Only with `--allow-writes`, and never over HTTP.", ""]
+    return "\n".join(lines)
+
+
+GENERATED = {"commands": commands, "settings": settings, "environment": environment, "rest": rest, "mcp": mcp}
