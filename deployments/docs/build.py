@@ -1,4 +1,4 @@
-"""Builds the documentation as a static site: `python -m deployments.docs.build [FOLDER]`, by default where the service looks for it.
+"""Builds the documentation as a static site: `python -m deployments.docs.build [FOLDER]`, else where the service looks for it.
 
 `index.md` lists the pages: it is the navigation, and `llms.txt`. A page is a Markdown file of the repository; a comment such as
 `<!-- commands -->` in it stands for what `reference.py` reads in the code. A link that leads nowhere ends the build.
@@ -73,7 +73,9 @@ def list_pages(index: Page) -> list[Page]:
     for token, inline in zip(index.tokens, index.tokens[1:], strict=False):
         if token.type == "heading_open" and token.tag == "h2":
             section = inline.content
-        elif token.type == "paragraph_open" and token.level > 0 and (children := inline.children) and children[0].type == "link_open":
+        elif (
+            token.type == "paragraph_open" and token.level > 0 and (children := inline.children) and children[0].type == "link_open"
+        ):
             pages.append(read_page((HERE / str(children[0].attrs["href"])).resolve(), section, children[1].content))
     return pages
 

@@ -83,22 +83,23 @@ def rest() -> str:
     described, lines = app.openapi(), list[str]()
     for path, methods in described["paths"].items():
         for method, each in methods.items():
-            lines += [f"### {method.upper()} {path}", "", each["description"]]
-            if given := each.get("parameters"):
-                rows = (row(f"`{one['name']}`", one["in"], name_type(one["schema"]), one.get("description", "")) for one in given)
-                lines += [*table("parameter", "in", "type", "what it is"), *rows]
-            for content in each.get("requestBody", {}).get("content", {}).values():
-                form = content["schema"]
-                lines += ["", "Body:", *(fields_of(form) if "properties" in form else ["", name_type(form)])]
-            for status, reply in each["responses"].items():
-                for kind, content in reply.get("content", {}).items():
-                    if status != "default":
-                        lines += ["", f"Reply {status}, `{kind}`: {name_type(content['schema'])}" if content else ""]
-            lines.append("")
+            lines += [f"### {method.upper()} {path}", "", each["description"], *operation_of(each), ""]
     lines.append("## The shapes")
     for name, form in sorted(described["components"]["schemas"].items()):
         lines += ["", f"### {name}", "", form.get("description", ""), *fields_of(form)]
     return "\n".join(lines)
+
+
+def operation_of(form: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an operation of OpenAPI takes and returns."""
+    if given := form.get("parameters"):
+        yield from table("parameter", "in", "type", "what it is")
+        for one in given:
+            yield row(f"`{one['name']}`", one["in"], name_type(one["schema"]), one.get("description", ""))
+    for content in form.get("requestBody", {}).get("content", {}).values():
+        yield from ["", "Body:", *fields_of(content["schema"])]
+    for kind, content in next(iter(form["responses"].values())).get("content", {}).items():
+        yield from ["", f"Reply, `{kind}`: {name_type(content.get('schema', {'type': 'bytes'}))}"]
 
 
 async def _nothing(*_: object) -> Any:  # noqa: ANN401 - stands for any of what a server of tools does

@@ -13,7 +13,7 @@ from storage.records.language import language
 PREFIX = "FLOWREADER_"
 NAMES = {
     f"{PREFIX}HOME": "where the data lie: `~/.local/share/flowreader` by default",
-    f"{PREFIX}LANGUAGE": "the language of the documents, any that Snowball knows, set before a corpus is made: `english` by default",
+    f"{PREFIX}LANGUAGE": "the documents' language, any that Snowball knows, set before a corpus is made: `english` by default",
     f"{PREFIX}CHAT_BASE_URL": "the server of the chat model, by OpenAI's protocol: `http://localhost:8000/v1`",
     f"{PREFIX}CHAT_MODEL": "the chat model's name there; not needed where the server has one model",
     f"{PREFIX}CHAT_API_KEY": "the key of that server",

@@ -1,8 +1,6 @@
 """The documentation at /docs, where it is built: a site of its own, which the pages of the service do not need."""
 
-from typing import NoReturn
-
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
 from flows.service.web import html
@@ -19,6 +17,6 @@ def install(app: FastAPI) -> None:
         app.add_api_route(PREFIX, refuse, include_in_schema=False)
 
 
-async def refuse() -> NoReturn:
+async def refuse() -> Response:
     remedy = "run `make docs` in a checkout and start the service again, or read deployments/docs/index.md there"
     raise RefusedError(404, "the documentation is not built here", PREFIX, remedy)
