@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
@@ -40,98 +42,86 @@ class Page:
     @property
     def place(self) -> str:
         """Where it lies in the site: pages of this folder at the top, others as in the repository."""
-        inside = self.source.is_relative_to(HERE)
-        return self.source.relative_to(HERE if inside else ROOT).with_suffix(".html").as_posix()
+        return place_of(self.source.with_suffix(".html"))
+
+    @property
+    def up(self) -> str:
+        return "../" * self.place.count("/")
+
+
+def place_of(path: Path) -> str:
+    return path.relative_to(HERE if path.is_relative_to(HERE) else ROOT).as_posix()
 
 
 def read_page(source: Path, section: str = "", title: str = "") -> Page:
     text = MARKER.sub(lambda marker: GENERATED[marker[1]](), source.read_text("utf-8"))
     page = Page(source, section, title, MARKDOWN.parse(text))
-    for token, inline in zip(page.tokens, page.tokens[1:], strict=False):
+    for at, (token, inline) in enumerate(pairwise(page.tokens)):
         if token.type == "heading_open":
             words = "".join(child.content for child in inline.children or ())
-            token.attrSet("id", name_anchor(words, page.anchors))
             page.title = page.title or words
+            anchor = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")  # as GitHub names it
+            token.attrSet("id", anchor if anchor not in page.anchors else f"{anchor}-{len(page.anchors)}")
+            page.anchors.add(str(token.attrs["id"]))
         elif token.type == "th_open" and not inline.content:
-            token.tag = page.tokens[page.tokens.index(token) + 2].tag = "td"  # a head without words is none
+            token.tag = page.tokens[at + 2].tag = "td"  # a head without words is none
         elif token.type in ("fence", "code_block"):
             token.attrSet("tabindex", "0")  # so that keys can scroll it
     return page
 
 
-def name_anchor(heading: str, taken: set[str]) -> str:
-    """Return the anchor that GitHub gives a heading, and count it as taken."""
-    plain = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-    anchor = next(name for count in range(len(taken) + 1) if (name := f"{plain}-{count}" if count else plain) not in taken)
-    taken.add(anchor)
-    return anchor
-
-
-def list_pages(index: Page) -> list[Page]:
-    """Return the pages that the index links, each with the section it stands in."""
-    pages, section = [index], ""
-    for token, inline in zip(index.tokens, index.tokens[1:], strict=False):
-        if token.type == "heading_open" and token.tag == "h2":
+def list_pages() -> list[Page]:
+    """Return the index, and the pages that it links, each with the section it stands in."""
+    pages, section = [index := read_page(INDEX)], ""
+    for token, inline in pairwise(index.tokens):
+        children = inline.children or ()
+        if token.tag == "h2" and children:
             section = inline.content
-        elif (
-            token.type == "paragraph_open" and token.level > 0 and (children := inline.children) and children[0].type == "link_open"
-        ):
-            pages.append(read_page((HERE / str(children[0].attrs["href"])).resolve(), section, children[1].content))
+        elif token.type == "paragraph_open" and token.level and children and children[0].type == "link_open":
+            pages.append(read_page((INDEX.parent / str(children[0].attrs["href"])).resolve(), section, children[1].content))
     return pages
 
 
-def lead_links(page: Page, pages: dict[Path, Page], folder: Path) -> list[str]:
-    """Lead each relative link of the page to its place in the site; return those that lead nowhere."""
-    broken = []
+def lead_links(page: Page, pages: Mapping[Path, Page], folder: Path) -> Iterator[str]:
+    """Lead each relative link of the page to its place in the site; yield those that lead nowhere.
+
+    A file of the repository that is no page is copied into the site.
+    """
     children = (child for token in page.tokens for child in token.children or ())
     for child, name in ((child, name) for child in children for name in ("href", "src") if name in child.attrs):
         link = str(child.attrs[name])
-        if ELSEWHERE.match(link):
-            continue
         path, _, anchor = link.partition("#")
         target = (page.source.parent / path).resolve() if path else page.source
-        if target.is_dir() and (target / "README.md") in pages:
-            target /= "README.md"
-        place = pages[target].place if target in pages else keep_file(target, folder)
-        if not place or (anchor and anchor not in (pages[target].anchors if target in pages else ())):
-            broken.append(f"{page.source.relative_to(ROOT)}: {link}")
+        target = target / "README.md" if target.is_dir() else target
+        if ELSEWHERE.match(link):
             continue
-        up = "../" * page.place.count("/")
-        child.attrSet(name, (f"{up}{place}" if path else "") + (f"#{anchor}" if anchor else ""))
-    return broken
-
-
-def keep_file(target: Path, folder: Path) -> str:
-    """Copy a file of the repository that a page links into the site; return its place, "" where there is no such file."""
-    if not (target.is_file() and target.is_relative_to(ROOT)):
-        return ""
-    place = target.relative_to(HERE if target.is_relative_to(HERE) else ROOT)
-    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(target, folder / place)
-    return place.as_posix()
+        if not (target.is_file() and target.is_relative_to(ROOT)) or (
+            anchor and anchor not in getattr(pages.get(target), "anchors", ())
+        ):
+            yield f"{page.source.relative_to(ROOT)}: {link}"
+        elif target in pages:
+            child.attrSet(name, (page.up + pages[target].place if path else "") + (f"#{anchor}" if anchor else ""))
+        else:
+            (copy := folder / place_of(target)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(target, copy)
+            child.attrSet(name, page.up + place_of(target))
 
 
 def build(folder: Path) -> int:
     """Build the site in place of what is in the folder; return the number of pages. Raise RequestError for links to nowhere."""
+    pages = {page.source: page for page in list_pages()}
     shutil.rmtree(folder, ignore_errors=True)
-    pages = {page.source: page for page in list_pages(read_page(INDEX))}
     folder.mkdir(parents=True)
     if broken := [link for page in pages.values() for link in lead_links(page, pages, folder)]:
         raise RequestError(f"{len(broken)} links lead nowhere", "; ".join(broken), "name files and headings that are there")
-    sections: dict[str, list[Page]] = {}
     for page in pages.values():
-        sections.setdefault(page.section, []).append(page)
-    for page in pages.values():
-        path = folder / page.place
-        path.parent.mkdir(parents=True, exist_ok=True)
         body = MARKDOWN.renderer.render(page.tokens, MARKDOWN.options, {})
         body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
-        up = "../" * page.place.count("/")
-        path.write_text(TEMPLATES.get_template("page.html").render(page=page, body=body, sections=sections, up=up), "utf-8")
+        (path := folder / page.place).parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(TEMPLATES.get_template("page.html").render(page=page, body=body, pages=pages.values()), "utf-8")
     (folder / "style.css").write_text(f"{STYLE}\n{(HERE / 'docs.css').read_text('utf-8')}", "utf-8")
-    listed = {page.source: page.place for page in pages.values()}
-    text = re.sub(r"\]\(([^):#]+\.md)\)", lambda link: f"]({listed[(HERE / link[1]).resolve()]})", INDEX.read_text("utf-8"))
-    (folder / "llms.txt").write_text(text, "utf-8")
+    listed = re.sub(r"\]\(([^):#]+\.md)\)", lambda link: f"]({pages[(HERE / link[1]).resolve()].place})", INDEX.read_text("utf-8"))
+    (folder / "llms.txt").write_text(listed, "utf-8")
     return len(pages)
 
 

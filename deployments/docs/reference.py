@@ -5,7 +5,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 
@@ -102,16 +102,12 @@ def operation_of(form: Mapping[str, Any]) -> Iterator[str]:
         yield from ["", f"Reply, `{kind}`: {name_type(content.get('schema', {'type': 'bytes'}))}"]
 
 
-async def _nothing(*_: object) -> Any:  # noqa: ANN401 - stands for any of what a server of tools does
-    raise NotImplementedError
-
-
 def mcp() -> str:
-    lines = list[str]()
-    for tool in asyncio.run(Tools(_nothing, ingesting=_nothing).list_tools()):
-        reads = tool.annotations and tool.annotations.read_only_hint
+    lines, nothing = list[str](), cast(Any, object())
+    for tool in asyncio.run(Tools(nothing, ingesting=nothing).list_tools()):
         lines += [f"## {tool.name}", "", " ".join((tool.description or "").split()), *fields_of(tool.input_schema)]
-        lines += [] if reads else ["Only with `--allow-writes`, and never over HTTP.", ""]
+        if tool.annotations and not tool.annotations.read_only_hint:
+            lines += ["Only with `--allow-writes`, and never over HTTP.", ""]
     return "\n".join(lines)
 
 
