@@ -66,10 +66,13 @@ def run(home, *arguments):
 def serving(home):
     """The address of the query service as `flowreader serve` starts it."""
     address = f"127.0.0.1:{free_port()}"
-    service = subprocess.Popen([*PROGRAM, "serve", "--address", address], env=environment(home), stdout=subprocess.DEVNULL)
+    log = home / "service.log"
+    with log.open("wb") as output:
+        command = [*PROGRAM, "serve", "--address", address]
+        service = subprocess.Popen(command, env=environment(home), stdout=output, stderr=output)
     try:
-        wait_until(lambda: service.poll() is not None or answers(address), SECONDS, lambda: "the service")
-        assert service.poll() is None, "the service ended"
+        wait_until(lambda: service.poll() is not None or answers(address), SECONDS, log.read_text)
+        assert service.poll() is None, log.read_text()
         yield f"http://{address}"
     finally:
         service.send_signal(signal.SIGINT)
@@ -84,10 +87,10 @@ def answers(address):
 
 
 def ask(service, question, **request):
-    """The id of the answer, and whether a model gave it."""
+    """The id of the answer, and why a model did not give it."""
     body = {"questions": [question], "corpus": "demo", "settings": {"seconds": SECONDS}, **request}
     (answer,) = httpx.post(f"{service}/api/v1/ask", json=body, timeout=2 * SECONDS).raise_for_status().json()["answers"]
-    return answer["answer_id"], answer["answer_by"] == "model"
+    return answer["answer_id"], "" if answer["answer_by"] == "model" else "; ".join(answer["notes"])
 
 
 def say(words):
@@ -125,15 +128,14 @@ def draw_pages(chromium, service):
     with chromium.page(desk % figure, width=390, height=720, scale=SCALE) as page:
         photograph(page, "phone")
     try:
-        dividend, by_model = ask(service, DIVIDEND, local=True)
+        dividend, why = ask(service, DIVIDEND, local=True)
     except httpx.HTTPStatusError as error:
-        say(error.response.text)
-        by_model = False
-    if by_model:
-        with chromium.page(desk % dividend, width=1280, height=640, scale=SCALE) as page:
-            photograph(page, "model")
-    else:
-        say("model.webp stays as it was: no small model answered here")
+        dividend, why = "", error.response.text
+    if why:
+        say(f"model.webp stays as it was: {why}")
+        return
+    with chromium.page(desk % dividend, width=1280, height=640, scale=SCALE) as page:
+        photograph(page, "model")
 
 
 def draw_terminal(chromium, home):
