@@ -83,7 +83,7 @@ def rest() -> str:
     described, lines = app.openapi(), list[str]()
     for path, methods in described["paths"].items():
         for method, each in methods.items():
-            lines += [f"### {method.upper()} {path}", "", each["description"], *operation_of(each), ""]
+            lines += [f"## {method.upper()} {path}", "", each["description"], *operation_of(each), ""]
     lines.append("## The shapes")
     for name, form in sorted(described["components"]["schemas"].items()):
         lines += ["", f"### {name}", "", form.get("description", ""), *fields_of(form)]
