@@ -52,7 +52,7 @@ check: .venv/.installed  ## lint, types, and words
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/codespell $(PROSE)
-	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts --exclude=words.py --exclude=abilities.py $(PROSE)
+	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts --exclude=words.py --exclude=abilities.py --exclude=evaluation.html $(PROSE)
 
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) $(NO_HANG) --ignore=tests/torture
