@@ -12,7 +12,7 @@ BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/
 # Where words are checked: spelling, and three phrases that read as translated. Prompts stay as they were measured.
 PROSE := flows tasks storage deployments README.md CONTRIBUTING.md CHANGELOG.md
 
-.PHONY: help install demo up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
+.PHONY: help install demo docs pictures up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -29,6 +29,12 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader demo
 	@echo "all this is in $(DEMO_HOME): set FLOWREADER_HOME to it to go on there"
 
+docs: .venv/.installed  ## build the documentation, which the query service then shows at /docs
+	@$(BIN)/python -m deployments.docs.build
+
+pictures: .venv/.installed  ## draw the pictures of the README and the documentation anew, from the product itself
+	@$(BIN)/python -m tests.pictures
+
 up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C
 	@exec $(BIN)/python -m deployments.up
 
@@ -37,7 +43,7 @@ check: .venv/.installed  ## lint, types, and words
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/codespell $(PROSE)
-	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts --exclude=words.py --exclude=abilities.py $(PROSE)
+	@! grep -rnIiE 'so many|whoever| of which ' --exclude-dir=prompts --exclude=words.py --exclude=abilities.py --exclude=evaluation.html $(PROSE)
 
 test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) $(NO_HANG) --ignore=tests/torture

@@ -1,7 +1,6 @@
 """The commands on corpora, documents and settings, without Prefect."""
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,7 +14,7 @@ from storage.records.documents import DocumentRecord, DocumentState
 from storage.text import printable_path
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
-from tasks.settings.base import leaves, list_dotted
+from tasks.settings.base import bounds_of, leaves, list_dotted
 from tasks.views.corpora import CorpusView, open_runs, view_corpora, view_corpus
 from tasks.views.documents import open_document, view_details, view_receipt
 
@@ -130,7 +129,7 @@ def show_settings(settings: AllSettings, output: Output, *, method: bool) -> Non
     for name, field in leaves(type(settings)):
         if method != (field.description is None):
             continue
-        bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
+        bounds = bounds_of(field)
         reason = "" if method else f"  # {field.description}{f' ({bounds})' if bounds else ''}"
         # JSON's strings, numbers and booleans are TOML, too; TOML has no null.
         output.line(f"# {name} is not set{reason}" if values[name] == "null" else f"{name} = {values[name]}{reason}")

@@ -2,8 +2,8 @@
 
 / is the page for people, with the answers' own pages under /answers. POST /api/v1/ask, or /ask, takes an AskRequest as JSON and
 returns `{"answers": [...]}`; POST /ask/stream takes one question and reports progress as server-sent events. /v1 is for
-clients of OpenAI, POST /mcp for those of MCP, /api/v1 for all others. GET /health shows how many wait. An error is
-`{"error": {"what", "value", "remedy"}}`.
+clients of OpenAI, POST /mcp for those of MCP, /api/v1 for all others; /docs is the documentation. GET /health shows how many
+wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,7 +28,7 @@ from flows.service.received import HEALTH, LARGEST_BODY, TokenCheck, require_wel
 from flows.service.refusals import describe_misfit, refusal_of, refusal_of_question
 from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
-from flows.service.web import answers, asking, documents, html
+from flows.service.web import answers, asking, documentation, documents, html
 from storage.text import printable_path
 from tasks.views.errors import RefusedError
 from tasks.watching.metrics_endpoint import as_text
@@ -59,6 +59,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
         app.include_router(group.router, include_in_schema=False)
     app.add_api_route("/style.css", html.style, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=html.FOLDER / "static"))
+    documentation.install(app)
     api.install(app)
 
     @app.get(HEALTH, tags=["service"])

@@ -4,6 +4,7 @@ A field with a description is a setting: users turn it. One without is part of t
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, TypeVar
 
@@ -45,6 +46,10 @@ def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldI
             yield from leaves(field.annotation, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", field
+
+
+def bounds_of(field: FieldInfo) -> str:
+    return ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
 
 
 def apply_settings(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A corpus from Python: documents, tables, answers and citations are frames of stable columns; the README's lines run."""
+"""A corpus from Python: documents, tables, answers and citations are frames of stable columns; the documentation's lines run."""
 
 import asyncio
 import os
@@ -106,8 +106,9 @@ def test_frames_without_rows_have_their_columns(home):
     assert corpus.tables(corpus.documents()["document"][0]).schema == pl.Schema(CELLS)
 
 
-def test_the_lines_of_the_readme_run(whole_world, tmp_path):
-    (lines,) = re.findall(r"## From Python\n.*?```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+def test_the_lines_of_the_documentation_run(whole_world, tmp_path):
+    text = (ROOT / "deployments" / "docs" / "how-to" / "python.md").read_text("utf-8")
+    (lines,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     home = shutil.copytree(whole_world / "home", tmp_path / "home")
     done = subprocess.run(
         [sys.executable, "-c", lines], cwd=ROOT, env={**os.environ, "FLOWREADER_HOME": str(home)}, capture_output=True, text=True

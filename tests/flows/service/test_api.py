@@ -35,7 +35,11 @@ def door(service_home):
 
 
 def curl_lines():
-    text = (ROOT / "deployments" / "README.md").read_text("utf-8").split("A document from its upload to its removal:\n\n")[1]
+    text = (
+        (ROOT / "deployments" / "docs" / "how-to" / "service.md")
+        .read_text("utf-8")
+        .split("A document from its upload to its removal:\n\n")[1]
+    )
     return [line.strip() for line in text.split("\n\n")[0].split("\n")]
 
 

@@ -46,7 +46,12 @@ def test_evidence_comes_with_its_sources_and_their_pages(official):
 
 
 def test_the_lines_of_the_documentation_print_an_answer_and_its_sources(service, capsys):
-    lines = (ROOT / "deployments" / "README.md").read_text("utf-8").split("    from openai import OpenAI\n")[1].split("\n\n")[0]
+    lines = (
+        (ROOT / "deployments" / "docs" / "how-to" / "service.md")
+        .read_text("utf-8")
+        .split("    from openai import OpenAI\n")[1]
+        .split("\n\n")[0]
+    )
     program = textwrap.dedent(f"    from openai import OpenAI\n{lines}")
     for written, meant in {
         "http://127.0.0.1:4280": service,

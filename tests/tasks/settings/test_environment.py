@@ -44,7 +44,7 @@ def test_what_is_started_alone_refuses_it_too(home, program):
 
 def test_names_that_are_read_and_those_that_kubernetes_sets_for_a_service_pass(monkeypatch):
     services = ("CHAT_SERVICE_HOST", "CHAT_SERVICE_PORT_HTTP", "CHAT_PORT", "CHAT_PORT_8000_TCP", "CHAT_PORT_8000_TCP_ADDR")
-    for name in (*(NAMES - {"FLOWREADER_LANGUAGE"}), *(f"FLOWREADER_{service}" for service in services)):
+    for name in (*(NAMES.keys() - {"FLOWREADER_LANGUAGE"}), *(f"FLOWREADER_{service}" for service in services)):
         monkeypatch.setenv(name, "x")
     check_environment()
 
@@ -52,4 +52,4 @@ def test_names_that_are_read_and_those_that_kubernetes_sets_for_a_service_pass(m
 def test_every_name_that_the_documentation_and_the_deployment_files_give_is_known():
     texts = [path.read_text("utf-8") for path in (ROOT / "deployments").rglob("*") if path.suffix in {".md", ".yaml", ".json"}]
     named = {name for text in texts for name in re.findall(r"FLOWREADER_[A-Z_]*[A-Z]\b(?!_)", text)}
-    assert named and named <= NAMES | {"FLOWREADER_CHAT", "FLOWREADER_EMBED"}
+    assert named and named <= NAMES.keys() | {"FLOWREADER_CHAT", "FLOWREADER_EMBED"}

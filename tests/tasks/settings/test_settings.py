@@ -61,9 +61,14 @@ def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
             assert {name: found[name] for name in values} == values
 
 
-def test_the_readme_has_a_row_for_each_difference_of_the_presets_and_no_other():
+def test_the_documentation_has_a_row_for_each_difference_of_the_presets_and_no_other():
     default, paper = (dict(list_dotted(method_of(preset).model_dump(mode="json"))) for preset in ("default", "paper"))
-    table = (ROOT / "README.md").read_text("utf-8").partition("| part of the method |")[2].partition("\n\n")[0]
+    table = (
+        (ROOT / "deployments" / "docs" / "explanation" / "presets.md")
+        .read_text("utf-8")
+        .partition("| part of the method |")[2]
+        .partition("\n\n")[0]
+    )
     rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in table.splitlines()[2:]]
     assert rows == [(f"`{name}`", default[name], paper[name]) for name in default if default[name] != paper[name]]
 

@@ -1,0 +1,1 @@
+"""The documentation: pages of Markdown, and what makes a site of them."""
