@@ -10,7 +10,7 @@ from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from tasks.models.local import LocalModelError, weights
+from tasks.models.local import INSTALL, INSTALL_PACKAGED, LocalModelError, weights
 
 CORPUS = "demo"
 LOCAL_QUESTION = "What dividend does the board propose for 2024?"
@@ -31,7 +31,7 @@ def demo(_arguments: argparse.Namespace, output: Output) -> int:
         code = _run(output, "ask", "--local", LOCAL_QUESTION)
     except LocalModelError as error:
         no_model = f"{error}"
-    output.show("demo_done.j2", corpus=CORPUS, no_model=no_model)
+    output.show("demo_done.j2", corpus=CORPUS, no_model=no_model, install=f"{INSTALL} && {INSTALL_PACKAGED}")
     return code
 
 
