@@ -12,7 +12,7 @@ BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/
 # Where words are checked: spelling, and three phrases that read as translated. Prompts stay as they were measured.
 PROSE := flows tasks storage deployments README.md CONTRIBUTING.md CHANGELOG.md
 
-.PHONY: help install demo docs pictures up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
+.PHONY: help install demo docs wheel pictures up test check golden sentinels torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -31,6 +31,9 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 
 docs: .venv/.installed  ## build the documentation, which the query service then shows at /docs
 	@$(BIN)/python -m deployments.docs.build
+
+wheel: docs  ## a wheel that works alone, with the documentation and the demo's documents, into dist/
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 pictures: .venv/.installed  ## draw the pictures of the README and the documentation anew, from the product itself
 	@$(BIN)/python -m tests.pictures
