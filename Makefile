@@ -2,7 +2,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
-LOCAL_QUESTION := What dividend does the board propose for 2024?
 # Files in their order: sorted by number of tests, slow files with few tests would come last, and one worker would wait.
 BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # A test that hangs is ended, and shows where each of its threads was.
@@ -27,16 +26,8 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 	@touch $@
 
 demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it three questions, and a small model a fourth
-	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus --corpus demo
-	@echo
-	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
-	@if why=$$($(BIN)/python -c 'import tasks.models.local as local; local.weights()' 2>&1); then \
-	  echo "one more, read by a small model on this machine:"; \
-	  FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --local "$(LOCAL_QUESTION)" --corpus demo; \
-	else echo "to let a small model on this machine answer: $${why##*; }"; fi
-	@echo
-	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
-	@echo "or in a browser: FLOWREADER_HOME=$(DEMO_HOME) make up, then open http://127.0.0.1:4280"
+	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader demo
+	@echo "all this is in $(DEMO_HOME): set FLOWREADER_HOME to it to go on there"
 
 docs: .venv/.installed  ## build the documentation, which the query service then shows at /docs
 	@$(BIN)/python -m deployments.docs.build

@@ -1,7 +1,6 @@
 """Processes that end together: in one process group, none outlives the one that started it."""
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -12,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from storage.system import LIBC, SET_PARENT_DEATH_SIGNAL, is_running
+
 ROOT = Path(__file__).resolve().parents[1]
-SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+SET_CHILD_SUBREAPER = 36
 ALONE = "--alone"
 """Given to the process that serves the deployments: no other machine serves this server, so its open runs were killed."""
 
@@ -22,7 +23,6 @@ READY_TO = "--ready-to="
 
 POLL_SECONDS = 0.05
 LAST_LINES = 3
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,17 @@ def start(name: str, module: str, *arguments: str, log: Path | None = None) -> C
 
 def _end_with_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    LIBC.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    _ask_linux(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
 
 
 def adopt_orphans() -> None:
     """Become the parent of every process below us whose own parent ends, so that `kill_all` finds it."""
-    LIBC.prctl(SET_CHILD_SUBREAPER, 1)
+    _ask_linux(SET_CHILD_SUBREAPER, 1)
+
+
+def _ask_linux(*words: int) -> None:
+    """Set what of all systems Linux alone has; elsewhere a kill -9 of `make up` leaves its processes."""
+    getattr(LIBC, "prctl", lambda *_: 0)(*words)
 
 
 def end_all(pids: Collection[int], *, seconds: float) -> None:
@@ -75,7 +80,7 @@ def end_all(pids: Collection[int], *, seconds: float) -> None:
     for pid in pids:
         _send(pid, signal.SIGTERM)
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in pids):
+    while time.monotonic() < deadline and any(map(is_running, pids)):
         time.sleep(POLL_SECONDS)
 
 
@@ -104,6 +109,9 @@ def descendants(pid: int) -> set[int]:
 
 
 def children_of(pid: int) -> set[int]:
+    if not Path("/proc").exists():
+        listing = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, check=False)
+        return set(map(int, listing.stdout.split()))
     listed: set[int] = set()
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):

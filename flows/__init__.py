@@ -4,6 +4,10 @@ Nothing here calls home: what the libraries would send is off before any of them
 """
 
 import os
+import sys
+
+if sys.platform == "win32":
+    sys.exit("FlowReader runs on Linux and macOS; on Windows run it in WSL")
 
 for _name, _off in {"DO_NOT_TRACK": "1", "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}.items():
     os.environ.setdefault(_name, _off)

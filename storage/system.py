@@ -1,12 +1,18 @@
-"""The machine: a disk that is full or may not be written, reported before work is lost; memory that is given back."""
+"""The machine: a disk that is full or may not be written, reported before work is lost; memory that is given back; processes.
+
+What Linux alone has is looked for before it is used, here and in `tasks.parsing.child`: without it FlowReader runs on macOS.
+"""
 
 import ctypes
 import errno
 import os
 import re
 import shutil
+import signal
 import stat
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
@@ -140,18 +146,48 @@ def check_writable(folder: Path) -> None:
         raise NotWritableError(what, folder, "give write access or set FLOWREADER_HOME to another folder") from error
 
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+SET_PARENT_DEATH_SIGNAL = 1
+PARENT_POLL_SECONDS = 0.2
+
+
+def end_with_parent(number: signal.Signals) -> None:
+    """Send this process the signal when its parent ends, also by kill -9. A parent that has ended before is not noticed."""
+    if hasattr(LIBC, "prctl"):
+        LIBC.prctl(SET_PARENT_DEATH_SIGNAL, number, 0, 0, 0)
+    else:
+        threading.Thread(target=_watch_parent, args=(os.getppid(), number), daemon=True).start()
+
+
+def _watch_parent(parent: int, number: signal.Signals) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL_SECONDS)
+    os.kill(os.getpid(), number)
+
+
+def is_running(process: int) -> bool:
+    """Say whether there is a process of this number, of any user, or what is left of one until its parent asks how it ended."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
 M_ARENA_MAX = -8
 ARENAS = 2
 
 
 def bound_arenas() -> None:
     """Let threads share two heaps. By default each of a run's thirty threads may grow one of its own, and none shrinks."""
-    getattr(ctypes.CDLL(None), "mallopt", lambda *_: 1)(M_ARENA_MAX, ARENAS)
+    getattr(LIBC, "mallopt", lambda *_: 1)(M_ARENA_MAX, ARENAS)
 
 
 def give_back() -> None:
     """Return free memory to the system; after a batch is published the process still holds most of what the batch took."""
-    getattr(ctypes.CDLL(None), "malloc_trim", lambda *_: 1)(0)
+    getattr(LIBC, "malloc_trim", lambda *_: 1)(0)
 
 
 def open_plain(path: str) -> BufferedReader:

@@ -2,10 +2,13 @@
 
 import json
 import re
+import shlex
 import shutil
 
 import pytest
 
+from flows.cli.arguments import build_parser
+from flows.cli.demo_command import LOCAL_QUESTION
 from tests.program import CORPUS, flowreader
 
 QUESTIONS = CORPUS.parent / "demo_questions.txt"
@@ -48,10 +51,31 @@ def test_every_citation_has_its_box_where_the_page_has_places(answers):
         assert citation["quote"]
 
 
+@pytest.fixture
+def home(whole_world, tmp_path):
+    return shutil.copytree(whole_world / "home", tmp_path / "home")
+
+
+def test_the_command_shows_each_step_and_how_to_go_on(home, answers, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOCAL_MODEL", "/nowhere.gguf")
+    shown = flowreader("demo", home=home, check=0).stdout
+    commands = [shlex.split(line) for line in re.findall(r"^\$ flowreader (.*)$", shown, re.MULTILINE)]
+    assert [words[0] for words in commands] == ["ingest", "ask"]
+    assert all(answer["question"] in shown for answer in answers) and "7 documents" in shown
+    assert "there is no model file '/nowhere.gguf'" in shown
+    for words in re.findall(r": flowreader (.*)$", shown, re.MULTILINE):
+        build_parser().parse_args(shlex.split(words))
+
+
+def test_a_corpus_of_the_same_name_with_other_documents_is_left_alone(home, tmp_path, monkeypatch):
+    (tmp_path / "corpus").mkdir()
+    monkeypatch.setattr("flows.cli.demo_command.FOLDER", tmp_path)
+    refused = flowreader("demo", home=home, check=2)
+    assert "'demo' holds documents that are not the demo's, such as" in refused.stderr
+
+
 @pytest.mark.torture
-def test_a_model_of_this_machine_answers_the_fourth_with_its_proof(whole_world, tmp_path):
-    question = re.search(r"^LOCAL_QUESTION := (.*)$", (CORPUS.parents[1] / "Makefile").read_text(), re.MULTILINE)[1]
-    home = shutil.copytree(whole_world / "home", tmp_path / "home")
-    answer = json.loads(flowreader("ask", "--local", question, "--corpus", "demo", "--json", home=home, check=0).stdout)
+def test_a_model_of_this_machine_answers_the_fourth_with_its_proof(home):
+    answer = json.loads(flowreader("ask", "--local", LOCAL_QUESTION, "--corpus", "demo", "--json", home=home, check=0).stdout)
     assert answer["status"] == "answered" and "4.5 pence" in answer["answer"], answer
     assert "4.5 pence" in quoted(answer) and answer["usage"]["calls"] == 1

@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 def _command(verbs: Any, name: str, run: str, text: str, *parents: Parser, description: str = "") -> Parser:  # noqa: ANN401
     """Add a command that a function of `flows` runs; argparse keeps the type of `verbs` private."""
     command: Parser = verbs.add_parser(name, parents=parents, help=text, description=description or text)
-    command.set_defaults(run=f"flows.{run}")
+    command.set_defaults(run=f"flows.{run}", json=False)
     return command
 
 
@@ -278,7 +278,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         dest="run",
         action="store_const",
         const="flows.cli.ask_server_commands:ask",
-        help="ask the query service that `make up` starts: it has everything loaded (FLOWREADER_ASK_ADDRESS says where it is)",
+        help="ask the query service that `flowreader serve` starts: it has all loaded (FLOWREADER_ASK_ADDRESS says where it is)",
     )
 
 
@@ -293,20 +293,20 @@ def _add_model(verbs: Any) -> None:  # noqa: ANN401
 
 
 def _add_services(verbs: Any) -> None:  # noqa: ANN401
+    text = "read seven small documents, which come along, into the corpus `demo`, and ask four questions"
+    _command(verbs, "demo", "cli.demo_command:demo", text)
     text = "serve a program that speaks the Model Context Protocol, on standard input and output"
     mcp = _command(verbs, "mcp", "cli.mcp_command:mcp", text)
     mcp.add_argument("--corpus", default="", metavar="NAME", help="this corpus and no other (default: all)")
     mcp.add_argument(
         "--allow-writes", action="store_true", help="let the program ingest files of this machine and remove documents"
     )
-    mcp.set_defaults(json=False)
     text = "serve a page to ask on, and REST, OpenAI's protocol and MCP for programs, until Ctrl-C"
     serve = _command(verbs, "serve", "cli.serve_command:serve", text)
     text = (
         "where (default: FLOWREADER_ASK_ADDRESS, else 127.0.0.1:4280); elsewhere than on 127.0.0.1 FLOWREADER_ASK_TOKEN must be set"
     )
     serve.add_argument("--address", metavar="HOST:PORT", help=text)
-    serve.set_defaults(json=False)
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -51,7 +51,7 @@ def _send(method: str, path: str, body: bytes | None) -> bytes:
         raise RequestError(
             f"the query service at {address_of(host, port)!r} does not answer ({error})",
             address_of(host, port),
-            "start it with `flowreader serve` or `make up`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
+            "start it with `flowreader serve`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
         ) from error
     finally:
         connection.close()

@@ -1,4 +1,6 @@
-"""The command line: `flowreader --help` lists everything. It runs a command and returns its exit code; the work is elsewhere.
+"""The command line: `flowreader` says what to do first, `flowreader --help` lists everything.
+
+It runs a command and returns its exit code; the work is elsewhere.
 
 Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2 nothing was done; 130 stopped by Ctrl-C.
 """
@@ -13,6 +15,7 @@ from flows.cli.arguments import USAGE_EXIT, build_parser
 from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.errors import ExpectedError
+from storage.locations import home
 from tasks.settings.environment import check_environment
 
 EXIT_SECONDS = 3.0
@@ -21,6 +24,10 @@ RUNS = ("ingest", "evaluate")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments:
+        Output(as_json=False).show("first.j2", home=home())
+        return 0
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
     stopped = STOPPED if parsed.command in RUNS else "stopped"

@@ -6,7 +6,6 @@ flow is being imported.
 
 import asyncio
 import contextlib
-import ctypes
 import json
 import logging
 import os
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.locations import prefect_folder
-from storage.system import check_writable, require_room
+from storage.system import check_writable, end_with_parent, require_room
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90.0
@@ -61,8 +60,6 @@ WRITERS = 8
 
 QUEUES = ("EventsWorker", "APILogWorker")
 """Threads of Prefect that send events and logs: at the end of a run they warn about unsent ones, and send them."""
-
-SET_PARENT_DEATH_SIGNAL = 1
 
 
 def prepare_environment() -> None:
@@ -206,7 +203,7 @@ def let_writers_wait() -> None:
 
 def _serve(port: int, parent: int) -> None:
     """Serve Prefect's API until the parent ends, however it ends."""
-    ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    end_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -97,7 +97,7 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
     type = "flowreader-resident"
     job_configuration = BaseJobConfiguration
     job_configuration_variables = BaseVariables
-    _description = "Answers questions in a process that stays: `make up` or `flowreader serve` starts it."
+    _description = "Answers questions in a process that stays: `flowreader serve` starts it."
     _display_name = "FlowReader, resident"
 
     def __init__(self, intake: Intake) -> None:

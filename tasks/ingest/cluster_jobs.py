@@ -45,7 +45,7 @@ def require_same_installation(cluster_job: ClusterJob, settings: IngestSettings)
         raise WorkersError(
             f"a process of the cluster would make version {ours[:12]} of {cluster_job.work.name}, not "
             f"{cluster_job.work.version[:12]}: "
-            "install the same FlowReader with the same constraints.txt on all machines"
+            "install the same FlowReader with the same versions of its libraries on all machines"
         )
 
 

@@ -33,13 +33,13 @@ from tasks.models.local import LocalModelError, local_model, local_model_is_name
 from tasks.models.served_reranker import ServedReranker
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
-START = "start the server as deployments/vllm/README.md says"
+START = "start the server, vLLM for one by `vllm serve MODEL`"
 NO_SERVER = f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is"
 STRUCTURED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
 SEEING = "serve a model that sees, such as Qwen3-VL, with --limit-mm-per-prompt '{\"image\": 16}' or more"
 WAIT = "wait until it has loaded its model or has less to do; its log says more"
 RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
-START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
+START_EMBEDDINGS = "start an embeddings server, vLLM for one by `vllm serve MODEL --runner pooling`"
 OTHER = "use another embeddings server, or another model on it"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storage.records.documents import DocumentState
+from storage.system import LIBC, end_with_parent
 from tasks.parsing import mineru, pdfium, pictures
 from tasks.parsing.formats import PARSERS, detect
 from tasks.parsing.jobs import (
@@ -39,8 +40,7 @@ from tasks.parsing.jobs import (
     Work,
 )
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 22, 38
+PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 22, 38
 CLONE_NEWUSER_AND_NET = 0x10000000 | 0x40000000
 
 # audit architecture; then socket, execve, execveat, ptrace, process_vm_readv, process_vm_writev, io_uring_setup
@@ -60,12 +60,16 @@ READABLE_SYSTEM = (
     *("/usr", "/lib", "/lib64", "/etc/fonts", "/etc/mime.types", "/etc/localtime"),
     *("/proc/self", "/proc/meminfo", "/proc/cpuinfo"),
 )
+NOT_LINUX = (
+    "this system has neither Landlock nor seccomp: the parser could read and write other files, reach the network, and take more "
+    "memory than it may"
+)
 WRITABLE_DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends, also by kill -9; end at once where that has happened."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    """Kill this process when its parent ends, also by kill -9; end at once where that has happened."""
+    end_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -78,6 +82,8 @@ def confine(job: Job) -> tuple[str, ...]:
     _limit_resources(job)
     if not job.confined:
         return ()
+    if not hasattr(LIBC, "prctl"):
+        return (NOT_LINUX,)
     missing = []
     if not _allow_folders(readable=_readable(job), writable=job.folder):
         missing.append("Landlock is not available: the parser could read and write other files")
@@ -117,7 +123,8 @@ def _forbid_calls() -> bool:
 def _readable(job: Job) -> list[str]:
     """Return what a parser must read: the document, Python with its packages, our own code, fonts."""
     root = Path(__file__).resolve().parents[2]
-    imports = [entry for entry in sys.path if entry and Path(entry).resolve() != root]
+    is_of_the_sources = (root / "pyproject.toml").exists()  # beside which anything may lie; else it is where packages are
+    imports = [entry for entry in sys.path if entry and not (is_of_the_sources and Path(entry).resolve() == root)]
     own = [str(root / "tasks"), str(root / "storage")]
     return [str(job.source), sys.prefix, sys.base_prefix, *READABLE_SYSTEM, *imports, *own]
 

@@ -21,6 +21,7 @@ from tasks.parsing import child, mineru
 from tasks.parsing.jobs import FAILED, Job
 
 WARM_WATCH_SECONDS = 0.2
+MAXRSS_PER_MEGABYTE = 1 << 20 if sys.platform == "darwin" else 1 << 10
 
 
 def main() -> None:
@@ -33,13 +34,14 @@ def main() -> None:
         _warm_up()
     gc.collect()
     gc.freeze()
+    ended = _wake_at_ends()
     _reply(replies, {"ready": True})
     waiting = b""
     # the input ends with the parent, whatever ends that
     while received := os.read(0, 1 << 16):
         *lines, waiting = (waiting + received).split(b"\n")
         for line in lines:
-            _reply(replies, _serve(line))
+            _reply(replies, _serve(line, ended))
 
 
 @contextlib.contextmanager
@@ -90,27 +92,40 @@ def _reply(descriptor: int, message: dict[str, object]) -> None:
     os.write(descriptor, json.dumps(message).encode() + b"\n")
 
 
-def _serve(line: bytes) -> dict[str, object]:
+def _wake_at_ends() -> int:
+    """Return a descriptor that can be read once a child has ended."""
+    ended, wake = os.pipe()
+    os.set_blocking(ended, False)
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return ended
+
+
+def _serve(line: bytes, ended: int) -> dict[str, object]:
     """Fork a child for the job, wait for its end or its time, and say how it went."""
     job = Job.model_validate_json(line)
     here = os.getpid()
+    with contextlib.suppress(BlockingIOError):
+        os.read(ended, 1 << 16)  # of the child before
     process = os.fork()
     if process == 0:
         code = FAILED
         try:
             os.setpgid(0, 0)
+            signal.set_wakeup_fd(-1)
             _silence()
             code = child.live(line, parent=here)
         finally:
             os._exit(code)
-    late = not _wait_for_child(process, seconds=job.wall_seconds)
+    late = not _wait_for_child(process, ended, seconds=job.wall_seconds)
     _kill_group(process)
     _, status, usage = os.wait4(process, 0)
     return {
         "late": late,
         "code": os.waitstatus_to_exitcode(status),
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_megabytes": usage.ru_maxrss / 1024,
+        "peak_megabytes": usage.ru_maxrss / MAXRSS_PER_MEGABYTE,
     }
 
 
@@ -122,11 +137,9 @@ def _silence() -> None:
     os.closerange(3, 256)
 
 
-def _wait_for_child(process: int, *, seconds: float) -> bool:
+def _wait_for_child(process: int, ended: int, *, seconds: float) -> bool:
     """Wait for the child; return False once it is late, and end with it where the parent went first."""
-    descriptor = os.pidfd_open(process)
-    ready, _, _ = select.select([descriptor, 0], [], [], seconds)
-    os.close(descriptor)
+    ready, _, _ = select.select([ended, 0], [], [], seconds)
     if ready == [0]:
         _kill_group(process)
         os._exit(1)

@@ -17,7 +17,7 @@ from shutil import rmtree
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedPage
-from storage.system import open_plain
+from storage.system import is_running, open_plain
 from tasks.parsing.jobs import (
     ANSWER,
     CONFINEMENT,
@@ -143,7 +143,7 @@ def _sweep_scratch() -> None:
     """Remove, once in a process, the scratch folders of processes that are no more."""
     for folder in Path(tempfile.gettempdir()).glob("flowreader-parse-*"):
         owner = SCRATCH_NAME.match(folder.name)
-        if owner and not Path(f"/proc/{owner[1]}").exists():
+        if owner and not is_running(int(owner[1])):
             rmtree(folder, ignore_errors=True)
 
 

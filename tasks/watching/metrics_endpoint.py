@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from storage.errors import RequestError
 from storage.records.steps import StepRecord
+from storage.system import is_running
 from tasks import address as network_address
 from tasks.events import (
     CallEnded,
@@ -240,7 +241,7 @@ class _Sums:
         untyped: Any = multiprocess
         for path in Path(self._folder).glob("gauge_live*_*.db"):
             process = path.stem.rpartition("_")[2]
-            if not Path("/proc", process).exists():
+            if not (process.isdecimal() and is_running(int(process))):
                 untyped.mark_process_dead(process, self._folder)
         summed: Iterable[Metric] = untyped.MultiProcessCollector(None, path=self._folder).collect()
         return summed

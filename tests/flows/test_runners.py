@@ -195,7 +195,7 @@ def test_a_document_that_cannot_be_read_is_a_failed_task_whose_account_can_be_se
 def test_an_installation_that_would_make_something_else_is_refused(home, page):
     cluster_job = cluster_job_for(page)
     account = read_apart(replace(cluster_job, work=replace(cluster_job.work, version="0" * 64)))
-    assert account.steps == () and isinstance(account.error, WorkersError) and "constraints.txt" in str(account.error)
+    assert account.steps == () and isinstance(account.error, WorkersError) and "same versions" in str(account.error)
 
 
 def test_the_password_of_a_document_is_in_no_words_about_a_job(page):

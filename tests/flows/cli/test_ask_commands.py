@@ -266,7 +266,7 @@ def test_an_address_of_ipv6_is_asked_and_where_nothing_listens_it_is_named_with_
         assert running.heard[0][2]["Host"] == running.address
     with pytest.raises(RequestError, match=r"at '\[::1\]:\d+' does not answer") as refused:
         ask_service(REQUEST)
-    assert refused.value.value == running.address and "make up" in refused.value.remedy
+    assert refused.value.value == running.address and "flowreader serve" in refused.value.remedy
 
 
 @pytest.mark.parametrize("said", [b"", b"<html>", b"[]", b'{"error": 3}', b'{"detail": "Not Found"}'])
