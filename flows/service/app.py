@@ -30,6 +30,7 @@ from flows.service.rest import api
 from flows.service.rest.forms import PREFIX
 from flows.service.web import answers, asking, documentation, documents, html
 from storage.text import printable_path
+from tasks.parsing.supervisor import ParserStoppedError
 from tasks.views.errors import RefusedError
 from tasks.watching.metrics_endpoint import as_text
 
@@ -106,6 +107,8 @@ def translate_error(request: Request, error: Exception) -> Exception:
         remedy = openai_protocol.WHERE if path.startswith(openai_protocol.PREFIX) else "/openapi.json lists what there is"
         shown = printable_path(path)[:100]
         return RefusedError(error.status_code, f"{error.detail}: {request.method} {shown}", shown, remedy, headers=error.headers)
+    if isinstance(error, ParserStoppedError):
+        return RefusedError(503, "the page is not drawn: the query service is shutting down", "", "try again when it is up")
     return error
 
 

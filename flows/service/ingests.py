@@ -284,9 +284,11 @@ def _result(ingest: Ingest, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def run_ingest_command(
-    paths: Sequence[str], corpus: str, hear: Callable[[Progress], None], password: str = ""
+    paths: Sequence[str], corpus: str, hear: Callable[[Progress], None] = lambda _progress: None, password: str = ""
 ) -> Mapping[str, Any]:
     """Run `flowreader ingest` in a process of its own and return its reply; raise RequestError where it did nothing.
+
+    What it reports of documents is for `hear`.
 
     When cancelled it ends in order: what is finished stays. It also ends with this process, however that ends.
     """
