@@ -54,7 +54,7 @@ def test_status_shows_an_ingest_that_is_at_work_and_one_that_was_killed(own_home
         log.plan(documents=9)
         going = flowreader("status", "--corpus", "small", home=own_home, check=0).stdout.splitlines()[0]
         (told,) = said("status", "--corpus", "small", home=own_home)["at_work"]
-    assert going.startswith(f"01234567: the ingest run of {tmp_path} that began at ") and going.endswith("0 of 9 documents done")
+    assert going.startswith(f"01234567: {tmp_path} is being read in already, since ") and going.endswith("0 of 9 documents done")
     assert (told["run_id"], told["paths"], told["done"], told["documents"]) == ("0123456789ab", [str(tmp_path)], 0, 9)
     after = said("status", "--corpus", "small", home=own_home)
     assert after["at_work"] == [] and [each["run_id"] for each in after["killed"]] == ["0123456789ab"]
