@@ -135,7 +135,8 @@ def by_command(error, as_json):
 
 def by_http(error, path):
     headers = [(b"accept", b"text/html" if path == "/" else b"*/*")]
-    return asyncio.run(reply_to_error(Request({"type": "http", "method": "GET", "path": path, "headers": headers}), error))
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
+    return asyncio.run(reply_to_error(Request(scope), error))
 
 
 def as_rest(error):

@@ -18,6 +18,7 @@ from tasks.settings.ingest import IngestSettings
 FORMATS = ("PNG", "JPEG")
 """What our parser children write; no other decoder is let near their bytes."""
 SETTINGS = IngestSettings()
+NO_PICTURES = "documents of this format have no pictures of pages"
 PICTURE_WIDTH = 1400
 """Pixels; small print stays readable on a dense screen."""
 PICTURE_QUALITY = 80
@@ -72,9 +73,9 @@ def page_picture(
 
 
 def draw_page(document: DocumentRecord, page: Page, width: int = PICTURE_WIDTH) -> tuple[Picture | None, str]:
-    """Return the picture of one page, or why there is none; nothing is missing where documents of its format have none."""
+    """Return the picture of one page, or why there is none."""
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         try:
             return page_picture(home_artifacts(), document, page, copies, width), ""
         except NoPictureError as error:
-            return None, str(error)
+            return None, str(error) or NO_PICTURES

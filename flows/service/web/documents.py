@@ -25,7 +25,7 @@ from storage.records.documents import Node, Page
 from storage.text import printable_path
 from tasks.readers.page_pictures import NoPictureError, SourceCopies
 from tasks.report.evidence import Numbered, cited_pages, marks_of
-from tasks.report.pictures import SETTINGS, Picture, draw_page
+from tasks.report.pictures import NO_PICTURES, SETTINGS, Picture, draw_page
 from tasks.report.sheets import Exhibit
 from tasks.views.answers import place_words
 from tasks.views.documents import find_page, open_document, view_outline, view_receipt
@@ -92,7 +92,7 @@ def page(document: str, number: int, corpus: str = "default", answer: str = "", 
         page=found,
         place=place_words(record, found.number, found.label),
         picture=picture,
-        why=why,
+        why="" if why == NO_PICTURES else why,
         marks=marks_of(citations),
         texts=[exhibit_of(node, citations) for node in nodes],
     )
