@@ -293,7 +293,7 @@ def _add_model(verbs: Any) -> None:  # noqa: ANN401
 
 
 def _add_services(verbs: Any) -> None:  # noqa: ANN401
-    text = "read seven small documents, which come along, into the corpus `demo`, and ask four questions"
+    text = "read seven small documents, which come along, into the corpus `demo`, and ask of them"
     _command(verbs, "demo", "cli.demo_command:demo", text)
     text = "serve a program that speaks the Model Context Protocol, on standard input and output"
     mcp = _command(verbs, "mcp", "cli.mcp_command:mcp", text)

@@ -255,10 +255,7 @@ class Snapshot:
         return nodes_of(self.graph_store.read(TableName.NODES, found))
 
     def find_nodes(self, ids: Sequence[str]) -> list[Node]:
-        """Return those of the nodes that are in the snapshot, in the order asked.
-
-        They are searched for: to look at one answer, `view` would read all of a small graph.
-        """
+        """Return those of the nodes that are here, in the order asked; searched for, as `view` would read all of a small graph."""
         from storage.graph.tables import TableName, nodes_of
 
         wanted = one_of(Column.ID, [name for name in ids if HEXADECIMAL_ID.fullmatch(name)])

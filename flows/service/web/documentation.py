@@ -18,5 +18,5 @@ def install(app: FastAPI) -> None:
 
 
 async def refuse() -> Response:
-    remedy = "run `make docs` in a checkout and start the service again, or read deployments/docs/index.md there"
+    remedy = "run `make docs` in a checkout and start the service again, or install a wheel"
     raise RefusedError(404, "the documentation is not built here", PREFIX, remedy)

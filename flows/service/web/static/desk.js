@@ -14,7 +14,10 @@ function walk(step) {
 
 const does = { "/": () => { box?.focus(); }, "?": () => keys.showModal(), j: () => walk(1), k: () => walk(-1) };
 function press(event) {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === box) return box.form.requestSubmit();
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === box) {
+    event.preventDefault();
+    return box.form.requestSubmit();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog") || !does[event.key]) return;
   event.preventDefault();
   does[event.key]();
@@ -66,5 +69,6 @@ if (copy && navigator.clipboard) {
     if (!reply?.ok) return location.assign(copy.href);
     await navigator.clipboard.writeText(await reply.text());
     copy.textContent = "Copied";
+    setTimeout(() => { copy.textContent = "Copy Markdown"; }, 2000);
   });
 }
