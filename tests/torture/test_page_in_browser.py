@@ -166,8 +166,8 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         page.call("Page.navigate", url=f"{address}/?corpus=small")
         wait_until(lambda: page.run("!!document.getElementById('documents')"), 30, lambda: "the documents")
         page.run("document.querySelector('[aria-label=\"About annual_report.pdf\"]').click()")
-        until_says(page, "Outline", "Pages", "Remove")
-        page.run("document.querySelector('details').open = true; document.querySelector('form button').click()")
+        until_says(page, "Outline", "Pages", "remove")
+        page.run("document.querySelector('.removing').open = true; document.querySelector('.removing button').click()")
         until_says(page, "annual_report.pdf", "unpublished")
         assert not [words for words in page.complaints() if "favicon" not in words]
     assert not list((home / "uploads" / "small").glob("*/annual_report.pdf"))
