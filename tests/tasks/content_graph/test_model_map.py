@@ -57,15 +57,10 @@ def summed_up(folder, reply=reads_well, asking=None, **server):
 def test_pages_come_first_then_sections_leaves_first_eight_in_a_call(tmp_path):
     found, errors, server = summed_up(tmp_path)
     shown = [pieces_of(request.prompt) for request in server.requests]
-    assert [Counter(name[0] for name in one) for one in shown] == [
-        {"p": 8},
-        {"p": 8},
-        {"p": 3},
-        {"s": 8},
-        {"s": 2},
-        {"s": 1},
-        {"s": 1},
-    ]
+    sizes = [Counter(name[0] for name in one) for one in shown]
+    assert sorted(sizes[:3], key=Counter.total) == [{"p": 3}, {"p": 8}, {"p": 8}], "calls of one round go at once, in any order"
+    assert sorted(sizes[3:5], key=Counter.total) == [{"s": 2}, {"s": 8}]
+    assert sizes[5:] == [{"s": 1}, {"s": 1}]
     assert not errors and found["p1"] == "It holds It tells of thing 1" and found["p6"].endswith("thing 6 Table 3 costs")
     assert "p7" not in {name for one in shown for name in one} and found["p7"] == "By rules, 7", "nothing is on it"
     texts = {name: text.splitlines() for one in shown for name, (_, text) in one.items()}
