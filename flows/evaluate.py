@@ -112,7 +112,7 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
         found = Results(notes=notes_of(plan, snapshot, ids))
         for arm in arms:
             found = found.merge(await ask_all(arm, snapshot, plan, ids, judge))
-            if request.what == "answers":
+            if request.of_answers:
                 judged = await judge_all(found.asked[arm.name], plan, judge)
                 found = found.merge(Results(judged={arm.name: judged}, notes=notes_on_judge(judge, found.models)))
     return found

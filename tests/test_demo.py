@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.cli.demo_command import LOCAL_QUESTION
 from tests.program import CORPUS, flowreader
 

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from deployments.docs import build
 from deployments.docs.reference import list_commands
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.service.app import web_app
 from flows.service.web import documentation
 from storage.errors import RequestError

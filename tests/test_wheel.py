@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("flows", "tasks", "storage")

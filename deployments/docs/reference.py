@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.service.mcp_tools import Tools
 from flows.service.rest import api
 from tasks.settings.ask import AllSettings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from flows.cli.arguments import USAGE_EXIT
+from flows.cli.arguments.parser import USAGE_EXIT
 from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.artifacts import write_durably
 from storage.errors import ExpectedError, RequestError

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
 
-from flows.cli.ask_server_commands import load_asked_settings, require_one_source
+from flows.cli.ask_server_commands import load_asked_settings, reader_of, require_one_source
 from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
@@ -26,7 +26,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         documents=tuple(arguments.document),
         pages=arguments.pages,
         modality=arguments.modality,
-        reader=arguments.reader,
+        reader=reader_of(arguments),
         follow=arguments.follow,
         fresh=arguments.fresh,
         require_model=arguments.require_model,

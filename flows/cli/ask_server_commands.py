@@ -16,7 +16,7 @@ from flows.display.output import Output
 from flows.service.listening import address
 from storage.errors import RequestError
 from tasks.address import address_of
-from tasks.settings.readers import WORDS_SHOWN
+from tasks.settings.readers import READER_OF_PRESET, WORDS_SHOWN, Reader
 
 if TYPE_CHECKING:
     from tasks.settings.ask import AskSettings
@@ -139,7 +139,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "documents": arguments.document,
         "pages": arguments.pages,
         "modality": arguments.modality,
-        "reader": arguments.reader,
+        "reader": reader_of(arguments),
         "follow": arguments.follow,
         "fresh": arguments.fresh,
         "require_model": arguments.require_model,
@@ -156,13 +156,18 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return request
 
 
+def reader_of(arguments: argparse.Namespace) -> Reader:
+    reader: Reader = arguments.reader or READER_OF_PRESET[arguments.preset]
+    return reader
+
+
 def load_asked_settings(arguments: argparse.Namespace) -> AskSettings:
     """Return the settings of the preset, the user's file and the options that turn one; a batch has no deadline.
 
     Raise RequestError where the reader or preset has no probabilities, and would ignore that number of pages, or where the
     number of words is out of bounds.
     """
-    if arguments.pages_per_answer and (arguments.reader, arguments.preset) != ("flow", "default"):
+    if arguments.pages_per_answer and (reader_of(arguments), arguments.preset) != ("flow", "default"):
         raise RequestError(
             f"--pages-per-answer {arguments.pages_per_answer} is for --reader flow of the default preset only",
             str(arguments.pages_per_answer),

@@ -5,7 +5,7 @@ import pkgutil
 import shlex
 from pathlib import Path
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.display.output import Output
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import RequestError

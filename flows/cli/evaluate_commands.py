@@ -23,8 +23,9 @@ from storage.locations import corpus_location, evaluations_file
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
 from storage.text import list_names, minute
 from tasks.progress import Progress, listening, stop_requested
-from tasks.settings.ask import load_settings
+from tasks.settings.ask import load_settings, set_values
 from tasks.settings.base import change_settings
+from tasks.settings.readers import READER_OF_PRESET
 
 if TYPE_CHECKING:
     from tasks.evaluation.arms import EvaluationRequest
@@ -33,12 +34,20 @@ if TYPE_CHECKING:
 WELL, STOPPED = 0, 130
 ARMS_SHOWN = 2
 """Of thirty ablations; the first is the whole method."""
+NAMED_ALIKE = (
+    *("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "probe"),
+    *("table", "answers", "set"),
+)
 MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
     plan = _plan(request)
+    if request.what == "table":
+        _show_work(plan, output)
+    if arguments.estimate:
+        return WELL
     evaluation = _measure(plan, output)
     if evaluation is None:
         output.side.print("finished questions are kept; the same command goes on with the rest", markup=False)
@@ -49,6 +58,25 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     elif request.out is not None:
         output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
     return WELL
+
+
+def _show_work(plan: EvaluationPlan, output: Output) -> None:
+    """Show what a table takes: what is left to read in, and how often its questions may ask a model."""
+    from flows.readers import reader_module
+    from tasks.ingest.estimate import estimate
+    from tasks.ingest.request import survey_for
+
+    left = [estimate(survey_for(plan.reading(corpus, arms[0])).plan.work, arms[0].ingest) for corpus, arms in plan.by_corpus()]
+    most = {arm.name: sum(reader_module(arm.reader, arm.ask).most_calls(arm.ask).values()) for arm in plan.arms}
+    output.side.print(
+        f"to read in: {sum(one.documents for one in left):,} documents, {sum(one.pages for one in left):,} pages, "
+        f"{sum(one.calls for one in left):,} calls of a model, {sum(one.input_tokens for one in left):,} tokens read and "
+        f"{sum(one.output_tokens for one in left):,} written\n"
+        f"to ask: {len(plan.questions):,} questions, each under {len(plan.arms)} rows; at most "
+        f"{len(plan.questions) * sum(most.values()):,} calls, less what is kept from earlier runs",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _show_fitted(out: str | None, output: Output) -> None:
@@ -94,15 +122,16 @@ def _measure(plan: EvaluationPlan, output: Output) -> Evaluation | None:
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
+    from tasks.evaluation.tables.published import find_table
 
-    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "preset", "probe")
-    asked = {name: getattr(arguments, name) for name in named_alike} | {
-        "readers": [name.strip() for name in arguments.reader.split(",")],
+    preset = find_table(arguments.table).preset if arguments.table else arguments.preset
+    settings = set_values(load_settings(arguments.settings, preset, hurry=False), arguments.set)
+    usual = arguments.usual.replace("flow", READER_OF_PRESET[preset])
+    asked = {name: getattr(arguments, name) for name in NAMED_ALIKE} | {
+        "preset": preset,
+        "readers": [name.strip() for name in (arguments.reader or usual).split(",")],
         "questions_at_once": arguments.at_once,
-        "settings": change_settings(
-            load_settings(arguments.settings, arguments.preset, hurry=False),
-            {"ask.reading.by": arguments.by} if arguments.by else {},
-        ),
+        "settings": change_settings(settings, {"ask.reading.by": arguments.by} if arguments.by else {}),
     }
     try:
         return EvaluationRequest.model_validate(asked)

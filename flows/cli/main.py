@@ -11,7 +11,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from flows.cli.arguments import USAGE_EXIT, build_parser
+from flows.cli.arguments.commands import build_parser
+from flows.cli.arguments.parser import USAGE_EXIT
 from flows.cli.loading import end_by_ctrl_c
 from flows.display.output import INTERRUPT_EXIT, STOPPED, Output
 from storage.errors import ExpectedError

@@ -14,8 +14,8 @@ from storage.errors import ExpectedError
 from storage.graph.search import Scope
 from storage.records.documents import DocumentState, Modality
 from storage.text import one_line, printable_path
-from tasks.settings.ask import AskSettings, Preset, method_of, settings_over_preset
-from tasks.settings.readers import READERS_HELP, Reader
+from tasks.settings.ask import AskSettings, method_of, settings_over_preset
+from tasks.settings.readers import PRESETS_HELP, READER_OF_PRESET, READERS_HELP, Preset, Reader
 
 LONGEST_QUESTION = 10_000
 """Characters. A question of more is a document; the embedder reads some 1,000 of them."""
@@ -46,7 +46,10 @@ class AskRequest(BaseModel):
     )
     pages: str | None = Field(None, description="only these pages, such as 3-7")
     modality: Modality | None = Field(None, description="only text, tables or figures")
-    reader: Reader = Field("flow", description=READERS_HELP)
+    preset: Preset = Field("default", description=PRESETS_HELP)
+    reader: Reader = Field(
+        default_factory=lambda asked: READER_OF_PRESET[asked["preset"]], description=f"{READERS_HELP}; by default the preset's"
+    )
     fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
     require_model: bool = Field(
         False, description="fail where the chat model fails, is late or proves no answer; without it, rules quote the evidence"
@@ -58,7 +61,6 @@ class AskRequest(BaseModel):
         (), description="the questions before this one, where a client keeps the conversation itself"
     )
     local: bool = Field(False, description="have the local model read, whatever the settings say")
-    preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask
     )

@@ -9,11 +9,12 @@ import polars as pl
 
 from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation, Figure
 from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
 from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import collects
 from tasks.asking.deciding import code_identity
-from tasks.evaluation.arms import FULL
+from tasks.evaluation.arms import FULL, REPEAT
 from tasks.evaluation.plan import EvaluationPlan, Results, weights_named
 from tasks.evaluation.refusals import score_refusals
 from tasks.evaluation.scoring import (
@@ -35,6 +36,7 @@ from tasks.evaluation.scoring import (
     SHOWN,
     SHOWN_FIRST,
     WORDS_SHOWN,
+    accuracy_by,
     deviation_of,
     difference_of,
     gain_over,
@@ -106,7 +108,7 @@ def more_than_luck(*, low: float, high: float, documents: int) -> bool:
     return documents >= FEWEST_DOCUMENTS and (low > 0.0 or high < 0.0)
 
 
-RANKED, SIZED = {"retrieval", "ablations", "probe"}, {"retrieval", "ablations", "fit", "transfer"}
+RANKED, SIZED = {"retrieval", "ablations", "table", "probe"}, {"retrieval", "ablations", "fit", "transfer"}
 """Where rankings and returned sets are measured, and where sets by probability."""
 ABLATED = (
     "recall@1",
@@ -116,6 +118,15 @@ ABLATED = (
     RETURNED,
     at_mean(BY_PROBABILITY, THREE_TO_EIGHT),
     at_mean(OVER_CONST, THREE_TO_EIGHT),
+    CORRECT,
+    PROVEN,
+    CITED,
+    SHOWN,
+    SHOWN_FIRST,
+    accuracy_by(Rules.MMLONGBENCH),
+    "calls",
+    "input tokens",
+    "output tokens",
 )
 GAINS_OF_SIZES = tuple(at_mean(gain, mean) for gain in (OVER_CONST, OVER_SAME_EACH) for mean in MEANS)
 IN_GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -126,7 +137,7 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "fit": GAINS_OF_SIZES,
     "transfer": GAINS_OF_SIZES,
     "answers": (CORRECT, PROVEN, CITED, SHOWN, SHOWN_FIRST, WORDS_SHOWN, REFUSED_RIGHTLY, REFUSED_WRONGLY),
-    "ablations": (PERFECT, difference_of(PERFECT)),
+    "ablations": tuple(name for metric in (PERFECT, CORRECT, PROVEN) for name in (metric, difference_of(metric))),
     "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
 }
 """Metrics that are shown for parts of the questions, too; the others would only make the tables long."""
@@ -134,32 +145,17 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
 
 def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str, weights: Logistic | None = None) -> Evaluation:
     """Return what an evaluation comes to; `weights` are those of a transfer."""
-    what, notes, models = plan.request.what, results.notes, results.models
-    apart: tuple[Figure, ...] = ()
-    by_model = plan.request.settings.ask.reading.by == "model"
-    if what == "answers":
-        scored = score_answers(plan.questions, results.asked, results.judged, by_model=by_model)
-        refused, unfitted = score_refusals(plan.questions, results.asked)
-        scored, notes = pl.concat([scored, refused]), (*notes, *unfitted)
-        if by_model:
-            by_benchmarks, apart = score_by_benchmarks(plan.questions, results.asked, results.judged)
-            scored, apart = over_repeats(plan, pl.concat([scored, by_benchmarks]), apart)
-    else:
-        scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
-    if what in {"answers", "retrieval"} and not by_model:
-        scored = pl.concat([scored, score_shown(plan.questions, results.asked)])
-    if what in SIZED:
-        sized, apart, unsized = score_sizes(plan, results, weights)
-        scored, notes = pl.concat([scored, sized]), (*notes, *unsized)
-    if what == "retrieval":
-        scored = pl.concat([scored, score_at_flow(plan.with_evidence, results.asked)])
+    what, models = plan.request.what, results.models
+    scored, apart, notes = _answers(plan, results) if plan.request.of_answers else _pages(plan, results, weights)
     if what == "ablations":
         scored = with_differences(scored)
+    if table := plan.request.published:
+        notes = (*notes, *table.remarks(plan.benchmark.name))
     if plan.fitted_on:
         models = {**models, **weights_named(plan.fitted_on.benchmark.name, plan.fitted_on.benchmark.hash)}
     return Evaluation(
         run_id=run_id,
-        what=what,
+        what=plan.request.table or what,
         started=started,
         benchmark=plan.benchmark.name,
         benchmark_hash=plan.benchmark.hash,
@@ -173,6 +169,35 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
         models=models,
         notes=notes,
     )
+
+
+Scores = tuple[pl.DataFrame, tuple[Figure, ...], tuple[str, ...]]
+"""What each question was worth, figures apart from these, and notes."""
+
+
+def _answers(plan: EvaluationPlan, results: Results) -> Scores:
+    by_model = plan.request.settings.ask.reading.by == "model"
+    scored = score_answers(plan.questions, results.asked, results.judged, by_model=by_model)
+    refused, unfitted = score_refusals(plan.questions, results.asked)
+    scored, notes = pl.concat([scored, refused]), (*results.notes, *unfitted)
+    if not by_model:
+        return pl.concat([scored, score_shown(plan.questions, results.asked)]), (), notes
+    by_benchmarks, apart = score_by_benchmarks(plan.questions, results.asked, results.judged)
+    return (*over_repeats(plan, pl.concat([scored, by_benchmarks]), apart), notes)
+
+
+def _pages(plan: EvaluationPlan, results: Results, weights: Logistic | None) -> Scores:
+    what, notes = plan.request.what, results.notes
+    apart: tuple[Figure, ...] = ()
+    scored = score_retrieval(plan.questions if what in RANKED else (), results.asked)
+    if what == "retrieval":
+        at_flow = score_at_flow(plan.with_evidence, results.asked)
+        shown = () if plan.request.settings.ask.reading.by == "model" else (score_shown(plan.questions, results.asked),)
+        scored = pl.concat([scored, *shown, at_flow])
+    if what in SIZED:
+        sized, apart, unsized = score_sizes(plan, results, weights)
+        scored, notes = pl.concat([scored, sized]), (*notes, *unsized)
+    return scored, apart, notes
 
 
 def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
@@ -195,7 +220,7 @@ def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Fig
     """
     if plan.request.repeats == 1:
         return scored, tuple(apart)
-    readers = {arm.name: arm.reader for arm in plan.arms}
+    readers = {arm.name: arm.name.partition(REPEAT)[0] for arm in plan.arms}
     scored = scored.with_columns(repeat="arm", arm=pl.col("arm").replace(readers))
     of_questions = scored.group_by("arm", "question_id", "document", "metric", maintain_order=True).agg(pl.col("value").mean())
     single = scored.filter(pl.col("metric").is_in([CORRECT, PROVEN])).group_by("arm", "metric", "repeat", maintain_order=True)
@@ -223,4 +248,5 @@ def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:
         # thirty arms with a column for each source and type, and for surveys, are too much to read
         few = (ALL, "one page", "several pages")
         groups = {name: tuple(group for group in found if group in few) for name, found in groups.items()}
-    return figures_of(scored, groups, resamples=plan.request.resamples, in_groups=IN_GROUPS[what])
+    in_groups = {column.metric for column in table.columns} if (table := plan.request.published) else IN_GROUPS[what]
+    return figures_of(scored, groups, resamples=plan.request.resamples, in_groups=in_groups)

@@ -73,7 +73,7 @@ def judge_server(request: EvaluationRequest) -> Endpoint | None:
 
     It is the judge of the environment, else the model that is named of the chat server.
     """
-    if request.what != "answers":
+    if not request.of_answers:
         return None
     server, model = judge_endpoint(), request.judge
     if model is None:

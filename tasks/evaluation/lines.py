@@ -14,6 +14,7 @@ from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.text import storable
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.evaluation.arms import REPEAT
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged, is_right_with_proof
 
@@ -55,9 +56,9 @@ def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
 def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: Results) -> Line:
     asked = results.asked[arm][question.id]
     head: Line = {"id": question.id, "reader": arm, "question": question.text}
-    if plan.request.what == "answers":
+    if plan.request.of_answers:
         own = next(one for one in plan.arms if one.name == arm)
-        head |= {"reader": own.reader, "repeat": own.ask.models.repeat + 1}
+        head |= {"reader": arm.partition(REPEAT)[0], "repeat": own.ask.models.repeat + 1}
         return head | _answer_columns(question, asked, results.judged[arm][question.id])
     return head | {
         "ranked_pages": asked.ranked,

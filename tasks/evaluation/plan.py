@@ -23,7 +23,9 @@ from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
 from tasks.reading.choice import settle_reading
+from tasks.settings.ask import method_of
 from tasks.settings.base import change_settings
+from tasks.settings.readers import PRESETS, Preset
 
 HASH_DIGITS, SHOWN_DIGITS = 8, 12
 FITTED_ON = "fitted on"
@@ -55,13 +57,16 @@ class EvaluationPlan:
         return " and ".join(dict.fromkeys("corpus" if arm.whole_corpus else "document" for arm in self.arms))
 
     def by_corpus(self) -> Iterator[tuple[str, tuple[Arm, ...]]]:
-        """Yield the name of each corpus with the arms that ask it: those that want documents read alike share one."""
-        first = self.arms[0]
-        apart = "" if self.request.preset == "default" else f"-{self.request.preset}"
+        """Yield the name of each corpus with the arms that ask it: those that want documents read alike share one.
+
+        What an experiment sets of reading goes into a corpus of its own, never into one that people ask.
+        """
+        first, sets_reading = self.arms[0], any(name.startswith("reading.") for name in self.request.set)
+        apart = "" if (preset := _read_as(self.request.preset)) == "default" else f"-{preset}"
         for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
             own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}{apart}")[:LONGEST_NAME]
             name = probed_corpus(self.request) if self.request.of_probes else self.request.corpus or own
-            if reading != first.read_alike:
+            if reading != first.read_alike or sets_reading:
                 name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
             yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
 
@@ -71,6 +76,11 @@ class EvaluationPlan:
         whole = any(one.whole_corpus for one in self.arms)
         wanted = self.benchmark.documents if whole else sorted(asked)
         return IngestRequest(paths=tuple(self.benchmark.documents[name] for name in wanted), corpus=corpus, settings=arm.ingest)
+
+
+def _read_as(preset: Preset) -> Preset:
+    """Return the first preset that has documents read as this one has: they share a corpus."""
+    return next(other for other in PRESETS if method_of(other).reading == method_of(preset).reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +111,8 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     limit = None if request.of_probes else request.limit  # `make_probes` has applied it
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, limit)
     if not measurable:
-        wanted = "an answer or is marked as unanswerable" if request.what == "answers" else "evidence pages"
-        other = "retrieval" if request.what == "answers" else "answers"
+        wanted = "an answer or is marked as unanswerable" if request.of_answers else "evidence pages"
+        other = "retrieval" if request.of_answers else "answers"
         raise RequestError(
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}",
             benchmark.name,
@@ -126,10 +136,17 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
 
 
 def _with_reading_settled(request: EvaluationRequest) -> EvaluationRequest:
-    """Return the request with `auto` settled: answers are read as `ask` has them read; what is measured of pages asks no model."""
+    """Return the request with `auto` settled: answers, and a paper's table, are read as `ask` reads; other pages ask no model."""
     ask = request.settings.ask
     if ask.reading.by == "auto":
-        ask = settle_reading(ask) if request.what == "answers" else change_settings(ask, {"reading.by": "rules"})
+        asks = request.of_answers or request.what == "table"
+        ask = settle_reading(ask) if asks else change_settings(ask, {"reading.by": "rules"})
+    if request.what == "table" and request.of_answers and ask.reading.by != "model":
+        raise RequestError(
+            f"the table {request.table!r} is of a model's answers, and no model reads",
+            request.table or "",
+            "name one by FLOWREADER_CHAT_BASE_URL, or run `flowreader model serve`",
+        )
     return request.model_copy(update={"settings": request.settings.model_copy(update={"ask": ask})})
 
 
@@ -183,7 +200,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
         if name in pages and not 1 <= page <= pages[name]
     ]
     left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
-    lacking = "answer written down" if plan.request.what == "answers" else "evidence pages"
+    lacking = "answer written down" if plan.request.of_answers else "evidence pages"
     few = len(set(map(document_of, (plan.fitted_on or plan).with_evidence)))
     return (
         *(
@@ -199,7 +216,7 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
 
 def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
     """Log what is tried on the benchmark, and return how many variants were tried; probes and answers are not used to choose."""
-    if plan.request.what == "answers" or plan.request.of_probes:
+    if plan.request.of_answers or plan.request.of_probes:
         return ()
     count = count_variants(
         evaluations_folder() / "variants.jsonl",
@@ -261,7 +278,7 @@ def probed_corpus(request: EvaluationRequest) -> str:
 
 
 def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool:
-    return question.judgeable if request.what == "answers" else bool(question.evidence)
+    return question.judgeable if request.of_answers else bool(question.evidence)
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:

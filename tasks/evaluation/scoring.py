@@ -24,6 +24,7 @@ from tasks.algorithms.metrics.rankings import (
     recall,
     recall_at_mean,
 )
+from tasks.settings.readers import Reader
 
 ALL = "all"
 """All questions, as a group of them."""
@@ -33,7 +34,8 @@ RATIO_RESAMPLES = 1_000
 SEED = 20260606
 """The same intervals every time: a figure that moves by itself cannot be compared."""
 CUTOFFS = (1, 3, 5, 10)
-FLOW, BASELINE = "flow", "top-k"
+FLOW: Reader = "flow"
+BASELINE: Reader = "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
 RECALLED = "recall of the evidence"
 OWN, GAIN = "own ranking", "gain over "

@@ -20,8 +20,9 @@ from tasks.finding.files import Discovery, discover
 from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import ReadingPlan, plan_again, plan_reading
 from tasks.models.embedding.embedder import default_identity, second_identity
-from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
+from tasks.settings.ask import AllSettings, method_of, settings_over_preset
 from tasks.settings.ingest import EmbeddingSettings, IngestSettings
+from tasks.settings.readers import PRESETS_HELP, Preset
 
 
 def whole_path(source: str) -> str:
@@ -56,7 +57,7 @@ class IngestRequest(BaseModel):
     password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
         None, description="a file of passwords, one per line: NAME, a tab, PASSWORD"
     )
-    preset: Preset = "default"
+    preset: Preset = Field("default", description=PRESETS_HELP)
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
 
 
@@ -71,7 +72,7 @@ class EvolveRequest(BaseModel):
 
     corpus: str = Field("default", description="the corpus whose documents are made anew")
     paths: tuple[Source, ...] = Field((), description="only documents whose files were read from here; all by default")
-    preset: Preset = "default"
+    preset: Preset = Field("default", description=PRESETS_HELP)
     settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
 
 

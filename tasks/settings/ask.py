@@ -1,13 +1,13 @@
-"""Every number of answering, once, and the two presets.
+"""Every number of answering, once.
 
-The defaults are the paper's Tables 5 and 6 wherever it gives one; where a measurement went against it, `PAPER` has its value.
+The defaults are the paper's Tables 5 and 6 wherever it gives one; where a measurement went against it, the preset has its value.
 """
 
 import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import ErrorDetails
@@ -16,8 +16,9 @@ from storage.errors import RequestError, parts_of
 from tasks.settings.base import MethodError, Settings, apply_settings, change_settings, leaves
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
+from tasks.settings.presets import DIFFERENCES
 from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
-from tasks.settings.readers import WORDS_SHOWN, PagesPerAnswer
+from tasks.settings.readers import WORDS_SHOWN, PagesPerAnswer, Preset
 
 SUM_TOLERANCE = 1e-9
 
@@ -244,51 +245,42 @@ class AllSettings(IngestSettings):
         return IngestSettings(reading=self.reading, limits=self.limits, work=self.work, models=self.models)
 
 
-Preset = Annotated[
-    Literal["default", "paper"],
-    Field(description="the method; paper: every step as the paper writes it, default: what measured better"),
-]
-PAPER: Mapping[str, Any] = {
-    "reading.embedding.text": "paper",
-    "ask.candidates.arcs": "paper",
-    "ask.keywords": True,
-    "ask.relevance.text": "paper",
-    "ask.relevance.page_share": 0.0,
-    "ask.relevance.pair_share": 0.0,
-    "ask.relevance.vectors": "evolved",
-    "ask.named.place": 0.0,
-    "ask.named.ratio": 0.0,
-    "ask.named.item": 0.0,
-    "ask.named.title": 0.0,
-    "ask.named.modality": 0.0,
-    "ask.named.document": 0.0,
-    "ask.score.keep_unreached": False,
-    "ask.score.diffusion_weights": "edges",
-    "ask.score.scale_diffusion": False,
-    "ask.routing.network": "paper",
-    "ask.gate.scorer_temperature": 0.2,
-    "ask.walk.near": "cosine",
-    "ask.walk.keep_above": 0.0,
-    "ask.plan.neighbours": 1000,
-    "ask.plan.rank": "cosine",
-}
-"""What the paper does otherwise."""
-
-
 def method_of(preset: Preset) -> AllSettings:
     """Return the method of a preset, and every setting as it is unless a user turns it."""
-    return change_settings(AllSettings(), PAPER if preset == "paper" else {})
+    return change_settings(AllSettings(), DIFFERENCES[preset])
 
 
 def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValidator:
-    """Have a request's settings, as a form or a program sends them, turn its preset; settings made by us stay as they are."""
+    """Have a request's settings, as a form or a program sends them, turn its preset; settings made by us stay as they are.
+
+    What an experiment sets of the method counts as its method.
+    """
 
     def over(given: object, request: ValidationInfo) -> object:
-        return (
-            apply_settings(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
-        )
+        if not isinstance(given, Mapping):
+            return given
+        method = set_values(method_of(request.data.get("preset", "default")), request.data.get("set", {}))
+        return apply_settings(part(method), given)
 
     return BeforeValidator(over)
+
+
+def set_values(settings: AllSettings, values: Mapping[str, Any]) -> AllSettings:
+    """Return the settings with these values, by dotted names, of the method too; RequestError for a name or value that is wrong."""
+    names = [name for name, _field in leaves(AllSettings)]
+    for name in values:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            raise RequestError(
+                f"there is nothing called {name!r} to set" + (f" (did you mean {near[0]}?)" if near else ""),
+                name,
+                "`flowreader settings --method` lists the method, `flowreader settings` the rest",
+            )
+    try:
+        return change_settings(settings, values)
+    except ValidationError as error:
+        wrong = ", ".join(map(_complaint, error.errors()))
+        raise RequestError(wrong, ", ".join(values), "`flowreader settings --method` shows usual values") from error
 
 
 def without_hurry(method: AllSettings) -> AllSettings:

@@ -1,7 +1,6 @@
 """The numbers of the readers that find their own way, each with the paper's beside it where that is another."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -27,20 +26,6 @@ class WalkSettings(Settings):
     documents: int = 5  # documents of a large corpus to walk the pages of, at most
 
 
-WALK_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    "rating alone": {"ask.walk.alpha": 0.0},
-    "nearness alone": {"ask.walk.alpha": 1.0},
-    "near by cosine": {"ask.walk.near": "cosine"},
-    "every page rated": {"ask.walk.everything": True},
-    "all arcs": {"ask.walk.arcs": "all"},
-    "keep every page": {"ask.walk.keep_above": 0.0},
-    **{f"{hops} hops": {"ask.walk.hops": hops} for hops in (0, 1, 2, 6)},
-    **{f"{seeds} seeds": {"ask.walk.seeds": seeds} for seeds in (1, 5)},
-    **{f"theta {theta}": {"ask.walk.theta": theta} for theta in (0.2, 0.6)},
-    **{f"{pages} pages": {"ask.walk.pages": pages} for pages in (1, 5)},
-}
-
-
 class MapSettings(Settings):
     """`map`: three ways to pages, by sections, by text and by figures, and a look around where a part stays open (DMAP)."""
 
@@ -53,15 +38,6 @@ class MapSettings(Settings):
     widen_pages: int = 10  # pages around that are read in a round, at most; not given in the paper, its code has this
 
 
-MAP_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    "one page a path": {"ask.map.located": 1, "ask.map.k": 1},
-    "without sections": {"ask.map.paths": ("text", "visual")},
-    "without text": {"ask.map.paths": ("structure", "visual")},
-    "without figures and tables": {"ask.map.paths": ("structure", "text")},
-    "without reflection": {"ask.map.rounds": 0},
-}
-
-
 class PlanSettings(Settings):
     """`plan`: a question as several, and those mended (G2-Reader)."""
 
@@ -71,16 +47,6 @@ class PlanSettings(Settings):
     neighbours: int = 5  # that follow a node as its evidence, at most; the paper takes all
     # what evidence begins with: score, the best h; cosine: the paper
     rank: Literal["score", "cosine"] = "score"
-
-
-PLAN_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in (0, 1, 2, 4, 5)},
-    "without a plan": {"ask.plan.subquestions": 1, "ask.plan.rounds": 0},
-    "without neighbours": {"ask.plan.neighbours": 0},
-    "without a graph": {"ask.plan.neighbours": 0, "ask.plan.rank": "cosine"},
-    "evidence by cosine": {"ask.plan.rank": "cosine"},
-    **{f"{nodes} nodes": {"ask.plan.nodes": nodes} for nodes in (5, 10, 20, 50, 100)},
-}
 
 
 class AgentSettings(Settings):
@@ -102,20 +68,3 @@ class AgentSettings(Settings):
     seed: int = 0  # of communities
     documents: int = 5  # documents of a large corpus that are searched, at most
     paths: int = 3  # documents that are read, at most
-
-
-AGENT_ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    "without queries": {"ask.agent.tools": ("context",)},
-    "without context": {"ask.agent.tools": ("query",)},
-    "search alone": {"ask.agent.tools": ()},
-    "communities by likeness, too": {"ask.agent.communities": "all"},
-}
-
-
-READER_ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "plan": PLAN_ABLATIONS,
-    "agent": AGENT_ABLATIONS,
-    "map": MAP_ABLATIONS,
-    "walk": WALK_ABLATIONS,
-}
-"""What each reader that finds its own way is measured without; `flow` and `top-k` share the ablations of the scores."""

@@ -1,5 +1,7 @@
-"""What flags may say, loaded in no time: ways of answering, each the module of its name in `flows/readers`; sizes of answers."""
+"""What flags may say, loaded in no time: ways of answering, each the module of its name in `flows/readers`; presets; sizes of
+answers."""
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 Reader = Literal["flow", "top-k", "plan", "agent", "map", "walk"]
@@ -12,3 +14,16 @@ READERS_HELP = (
 )
 WORDS_SHOWN = (10, 5000)
 """The fewest and the most words that are quoted where no model answers."""
+Preset = Literal["default", "paper", "flowreader", "g2", "lad", "dmap", "molorag"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+PRESETS_HELP = "the method: what measured better, or that of a paper as it is written; paper is flowreader"
+READER_OF_PRESET: Mapping[Preset, Reader] = {
+    "default": "flow",
+    "paper": "flow",
+    "flowreader": "flow",
+    "g2": "plan",
+    "lad": "agent",
+    "dmap": "map",
+    "molorag": "walk",
+}
+"""The reader that a preset is of; another may be named."""

@@ -1,7 +1,7 @@
 """An evaluation as it is shown, and two beside each other: their JSON, and the tables of figures in words that templates show."""
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -17,10 +17,13 @@ from tasks.evaluation.comparing import Difference, MetricChange, compare, list_d
 from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
+from tasks.evaluation.tables.published import Column, PublishedTable, find_table, table_names
 from tasks.views.render import MARKDOWN, draw
 
 NAME_SIGNS, FIGURE_SIGNS = 40, 20
 """So wide are the name of a metric and a figure with its interval: where they have no room, figures are brief."""
+MOST_COLUMNS = 6
+"""Of a published table; one that has more is turned."""
 METRIC, GROUP = pl.col("metric"), pl.col("group")
 IN_SMALL_GROUPS = GROUP.str.contains(":", literal=True)
 KINDS = {
@@ -78,6 +81,9 @@ def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
 def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (), *, width: int | None = None) -> dict[str, Any]:
     """Return what the templates draw; where the terminal is too narrow for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
+    if evaluation.what in table_names():
+        table = find_table(evaluation.what)
+        columns = len(table.columns if len(table.columns) <= MOST_COLUMNS else table.rows)
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
     missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
     return {
@@ -119,6 +125,8 @@ def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
 
     Columns are arms; of ablations, which are many, the arms are rows.
     """
+    if evaluation.what in table_names():
+        return [_beside_the_paper(evaluation, find_table(evaluation.what), brief=brief)]
     ablated = evaluation.what == "ablations"
     figures = _in_words(evaluation, brief=brief)
     whole = figures.filter(GROUP == ALL, evaluation.what != "probe")
@@ -134,6 +142,37 @@ def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
             cells = of_table.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(units.MISSING)
             tables.append(Table(kind, metric, cells, _span(of_table["questions"])))
     return tables
+
+
+def _beside_the_paper(evaluation: Evaluation, table: PublishedTable, *, brief: bool) -> Table:
+    """Return a table of a paper: in each cell the figure measured here, and the one that is printed there.
+
+    Rows are the paper's, or its columns where these are many.
+    """
+    figures = {(one.arm, one.metric, one.group): one for one in units.figures_in(evaluation.figures)}
+    printed = table.printed_on(evaluation.benchmark)
+    names = [column.name for column in table.columns]
+    rows = []
+    for row in table.rows:
+        here = [_measured(figures, row.name, column, brief=brief) for column in table.columns]
+        there = map(str, printed.get(row.name, [units.MISSING] * len(here)))
+        rows.append((row.name, *(f"{own} / {paper}" for own, paper in zip(here, there, strict=True))))
+    cells = pl.DataFrame(rows, schema=["row", *names], orient="row")
+    if len(names) > MOST_COLUMNS:
+        cells = cells.transpose(include_header=True, header_name="", column_names="row")
+    counts = evaluation.figures.filter(GROUP == ALL)["questions"]
+    return Table("published", table.title, cells, _span(counts) if len(counts) else "0")
+
+
+def _measured(figures: Mapping[tuple[str, str, str], Figure], row: str, column: Column, *, brief: bool) -> str:
+    """Return what a row measured in a column, `-` where nothing is; a quotient of two means has no interval."""
+    found = figures.get((row, column.metric, column.of))
+    if found is None:
+        return units.MISSING
+    if not column.over:
+        return units.write_figure(found, brief=brief)
+    over = figures[row, column.over, column.of].value
+    return f"{found.value / over:.3f}" if over else units.MISSING
 
 
 def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.service.mcp_tools import Tools
 
 ROOT = Path(__file__).parents[2]

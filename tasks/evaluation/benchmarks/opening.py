@@ -12,7 +12,7 @@ from storage.codec import CodecError, to_json
 from storage.records.documents import identify
 from storage.records.evaluations import Benchmark, BenchmarkQuestion
 from storage.text import storable
-from tasks.evaluation.benchmarks.formats import FORMATS, OWN_KIND, OWN_QUESTIONS, UDA_KINDS, VISDOM_KINDS, BenchmarkFormat
+from tasks.evaluation.benchmarks.formats import FORMATS, OWN_KIND, OWN_QUESTIONS, BenchmarkFormat
 from tasks.evaluation.benchmarks.rows import SUFFIXES, BenchmarkError, Row, columns_of, read_rows
 
 DOCUMENT_FOLDERS = frozenset({"documents", "docs"})
@@ -48,9 +48,8 @@ def open_benchmark(path: Path) -> Benchmark:
         digest = identify("benchmark", to_json(questions).decode("utf-8"))
     except CodecError as error:
         raise BenchmarkError(f"{str(found.file)!r} holds a text that is not Unicode: {error}", str(found.file)) from error
-    # A folder of UDA or VisDoM is named after its subset at best, and after "qa" or "data" at worst.
-    by_kind = found.kind in {*UDA_KINDS.values(), *VISDOM_KINDS.values()}
-    name = found.kind if by_kind else storable(found.given.resolve().name) or found.kind
+    # The folder of a published one is named after a part of it at best, and "qa" or "data" at worst.
+    name = found.kind if found.kind != OWN_KIND else storable(found.given.resolve().name) or found.kind
     return Benchmark(name=name, documents=documents, questions=questions, hash=digest)
 
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from flows.cli.arguments import MODALITIES, USAGE_EXIT, build_parser
+from flows.cli.arguments.commands import MODALITIES, build_parser
+from flows.cli.arguments.parser import USAGE_EXIT
 from flows.cli.main import main
 from flows.display.output import STOPPED
 from storage.records.documents import Modality

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.arguments import build_parser
+from flows.cli.arguments.commands import build_parser
 from flows.cli.corpus_commands import show_corpus
 from flows.display.output import Output
 from flows.frames import Corpus

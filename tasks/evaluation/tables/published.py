@@ -1,0 +1,104 @@
+"""The tables that the papers print: each a file beside this one, with its rows as arms and the figures that stand in it."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from storage.errors import RequestError
+from tasks.settings.readers import PRESETS, Preset, Reader
+
+FOLDER = Path(__file__).parent
+ALL = "all"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Column(_Part):
+    """What a column measures here: a metric, of a part of the questions, or one mean divided by another (`over`)."""
+
+    name: str
+    metric: str
+    of: str = ALL
+    over: str = ""
+
+
+class Row(_Part):
+    """A system: a reader with what it sets over the table's preset, or why it is not here."""
+
+    name: str
+    reader: Reader | None = None
+    set: dict[str, Any] = {}
+    absent: str = ""
+
+    @model_validator(mode="after")
+    def _is_here_or_says_why_not(self) -> Self:
+        if bool(self.reader) == bool(self.absent):
+            raise ValueError(f"row {self.name!r} needs a reader, or the reason why it has none")
+        return self
+
+
+class PublishedTable(_Part):
+    """`printed` holds the paper's figures: by dataset, a list for each row, in the order of the columns; none where none stands.
+
+    `judged` says who judged the paper's answers, `printed_for` which model gave them, `notes` what the figures do not show.
+    """
+
+    name: str
+    paper: str
+    title: str
+    what: Literal["retrieval", "answers"]
+    preset: Preset
+    printed_for: str = ""
+    judged: str = ""
+    columns: tuple[Column, ...] = Field(min_length=1)
+    rows: tuple[Row, ...] = Field(min_length=1)
+    printed: Mapping[str, Mapping[str, tuple[float | str, ...]]] = {}
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _prints_rows_that_it_has(self) -> Self:
+        names = {row.name for row in self.rows}
+        for dataset, figures in self.printed.items():
+            for row, numbers in figures.items():
+                if row not in names or len(numbers) != len(self.columns):
+                    raise ValueError(f"{dataset}, row {row!r}: no such row, or not {len(self.columns)} figures")
+        return self
+
+    @property
+    def own_rows(self) -> Mapping[str, tuple[Reader, Mapping[str, Any]]]:
+        """The rows that can be run: readers, with what they set over the preset."""
+        return {row.name: (row.reader, row.set) for row in self.rows if row.reader}
+
+    def remarks(self, dataset: str) -> tuple[str, ...]:
+        """Return what the figures beside each other do not show: who answered and judged there, and which rows are not here."""
+        prints = ", ".join(self.printed)
+        return (
+            *([f"the paper prints no figures on {dataset!r}; it has them on: {prints}"] if dataset not in self.printed else []),
+            *([f"the printed answers are of {self.printed_for}"] if self.printed_for else []),
+            *([f"the printed answers were judged by {self.judged}"] if self.judged else []),
+            *(f"{row.name} is not here: {row.absent}" for row in self.rows if row.absent),
+            *self.notes,
+        )
+
+    def printed_on(self, dataset: str) -> Mapping[str, tuple[float | str, ...]]:
+        return self.printed.get(dataset, {})
+
+
+def table_names() -> tuple[str, ...]:
+    """Return the names, those of a paper together."""
+    names = (path.stem for path in FOLDER.glob("*.toml"))
+    return tuple(sorted(names, key=lambda name: (PRESETS.index(name.partition("-")[0]), len(name), name)))
+
+
+@cache
+def find_table(name: str) -> PublishedTable:
+    """Return the table of this name; raise RequestError, with all names, where there is none."""
+    if name not in table_names():
+        raise RequestError(f"there is no table {name!r}", name, f"there are: {', '.join(table_names())}")
+    return PublishedTable.model_validate(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) | {"name": name})
