@@ -118,6 +118,8 @@ ABLATED = (
     RETURNED,
     at_mean(BY_PROBABILITY, THREE_TO_EIGHT),
     at_mean(OVER_CONST, THREE_TO_EIGHT),
+)
+JUDGED = (
     CORRECT,
     PROVEN,
     CITED,
@@ -204,7 +206,7 @@ def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
     """Return the scores and, for each ablation, what a question was worth more, or less, than under the whole method."""
     whole = scored.filter(pl.col("arm") == FULL).select("question_id", "metric", whole="value")
     compared = (
-        scored.filter(pl.col("arm") != FULL, pl.col("metric").is_in(ABLATED))
+        scored.filter(pl.col("arm") != FULL, pl.col("metric").is_in([*ABLATED, *JUDGED]))
         .join(whole, on=["question_id", "metric"], maintain_order="left")
         .with_columns(pl.col("metric") + difference_of(""), pl.col("value") - pl.col("whole"))
     )

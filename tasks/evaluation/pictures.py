@@ -19,6 +19,7 @@ from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
+from tasks.evaluation.tables.published import table_names
 from tasks.evaluation.units import (
     DIFFERENCE,
     FEW_MARK,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", CORRECT, CITED)
-DRAWN_OF_ABLATIONS = (f"recall@1{DIFFERENCE}", f"{PERFECT}{DIFFERENCE}")
+DRAWN_OF_ABLATIONS = (f"recall@1{DIFFERENCE}", f"{PERFECT}{DIFFERENCE}", f"{CORRECT}{DIFFERENCE}")
 ROWS_DRAWN = 40
 """More rows are too many to read, and a picture of a thousand takes a minute and more pixels than programs open."""
 
@@ -60,7 +61,12 @@ def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
 
 
 def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
-    """Yield a picture for each main metric: a row for each part of the questions, or for each ablation, of most questions first."""
+    """Yield a picture for each main metric: a row for each part of the questions, or for each ablation, of most questions first.
+
+    A table of a paper is one already.
+    """
+    if evaluation.what in table_names():
+        return
     by_arm = evaluation.what == "ablations"
     for metric in DRAWN_OF_ABLATIONS if by_arm else DRAWN_BY_GROUP:
         found = [one for one in figures_in(evaluation.figures) if one.metric == metric and (one.group == ALL or not by_arm)]

@@ -7,10 +7,10 @@ from storage.graph.search import EVERYTHING, Scope
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from storage.runs.answers import without_words
+from tasks.evaluation.tables.ablations import AGENT_ABLATIONS, MAP_ABLATIONS, PLAN_ABLATIONS
 from tasks.report.write import render_report
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import change_settings
-from tasks.settings.reader_methods import AGENT_ABLATIONS, MAP_ABLATIONS, PLAN_ABLATIONS
 from tasks.settings.readers import READERS
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, written
 from tests.flows.readers.lengths import FOUR

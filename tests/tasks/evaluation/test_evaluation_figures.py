@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -54,14 +55,19 @@ from tasks.evaluation.scoring import (
     f1_by,
     gain_over,
 )
+from tasks.evaluation.tables.published import find_table
 from tasks.evaluation.units import figures_in, write_figure
 from tasks.settings.ask import AllSettings
+from tasks.views.evaluations import tables_of
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
 from tests.storage.evaluation_worlds import plain, scored
 
 ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
 TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
 GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS]
+
+
+READ = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
 
 
 def summed(plan, found):
@@ -152,6 +158,37 @@ def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none
     assert {one.group for one in figures_in(evaluation.figures)} == {ALL, "one page", "several pages"}
 
 
+def test_ablations_of_answers_differ_in_what_is_right_and_what_it_costs():
+    one = BenchmarkQuestion("one", "How deep?", ("a.pdf",), answers=("20 m",))
+    plan = plan_by_hand(one, what="ablations", answers=True, only=("without pictures",), readers=("flow",), settings=READ)
+    asked = {FULL: answered(one, answer="20 m", calls=3), "without pictures": answered(one, answer="9 m", calls=1)}
+    kinds = {FULL: MatchKind.EXACT, "without pictures": MatchKind.WRONG}
+    judged = {arm: {"one": Judged("one", kind is MatchKind.EXACT, BY_RULES, kind)} for arm, kind in kinds.items()}
+    evaluation = summed(plan, Results({arm: {"one": found} for arm, found in asked.items()}, judged))
+    shown = values(evaluation)
+    assert (shown[FULL, CORRECT], shown["without pictures", difference_of(CORRECT)]) == (1.0, -1.0)
+    assert shown["without pictures", difference_of("calls")] == -2.0 and evaluation.what == "ablations"
+    ((_kind, _metric, cells, _questions),) = [table for table in tables_of(evaluation) if table.kind == "changes"]
+    assert cells.row(1, named=True)["accuracy"].startswith("-100.0")
+
+
+def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_printed_one():
+    one = BenchmarkQuestion("one", "How deep?", ("a.pdf",), answers=("20 m",))
+    plan = plan_by_hand(one, what="table", table="g2-3")
+    plan = replace(plan, benchmark=replace(plan.benchmark, name="visdombench-spiqa"))
+    rows = [arm.name for arm in plan.arms]
+    assert [arm.ask.plan.rounds for arm in plan.arms] == list(range(6)) and {arm.reader for arm in plan.arms} == {"plan"}
+    judged = {name: {"one": Judged("one", name == "R = 3", BY_RULES, MatchKind.EXACT)} for name in rows}
+    read = replace(plan, request=plan.request.model_copy(update={"settings": READ}))
+    evaluation = summed(read, Results({name: {"one": answered(one, answer="20 m")} for name in rows}, judged))
+    (table,) = tables_of(evaluation)
+    assert evaluation.what == "g2-3" and table.cells.rows()[3] == ("R = 3", "100.0 (-)* / 80.0")
+    assert table.cells.rows()[0] == ("R = 0", "0.0 (-)* / 76.0") and "the printed answers are of" in str(evaluation.notes)
+    elsewhere = replace(evaluation, benchmark="mine")
+    assert tables_of(elsewhere)[0].cells.rows()[0] == ("R = 0", "0.0 (-)* / -")
+    assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))
+
+
 def test_a_probe_measures_its_rankings_by_kind():
     plan = plan_by_hand(ONE, TWO, what="probe")
     evaluation = summed(plan, FOUND)
@@ -168,8 +205,7 @@ def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals():
         "right": Judged("right", True, BY_RULES, MatchKind.EXACT),
         "nothing": Judged("nothing", False, BY_RULES, MatchKind.WRONG),
     }
-    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
-    plan = plan_by_hand(right, nothing, what="answers", readers=("flow",), settings=read)
+    plan = plan_by_hand(right, nothing, what="answers", readers=("flow",), settings=READ)
     evaluation = summed(plan, Results({"flow": asked}, {"flow": judged}))
     shown = values(evaluation)
     assert (shown["flow", CORRECT], shown["flow", REFUSED_RIGHTLY], shown["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
@@ -183,10 +219,9 @@ def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals():
 def test_of_repeats_the_mean_is_told_with_its_deviation_and_compared_like_a_single_one():
     one = BenchmarkQuestion("one", "How deep?", ("a.pdf",), answers=("20",), answer_format="Int", evidence=(("a.pdf", 1),))
     two = BenchmarkQuestion("two", "How wide?", ("b.pdf",), answers=("9",), answer_format="Int", evidence=(("b.pdf", 1),))
-    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
 
     def evaluated(*rights, status="answered"):
-        plan = plan_by_hand(one, two, what="answers", readers=("flow",), settings=read, repeats=len(rights))
+        plan = plan_by_hand(one, two, what="answers", readers=("flow",), settings=READ, repeats=len(rights))
         kinds = {True: MatchKind.EXACT, False: MatchKind.WRONG}
         judged = {
             arm.name: {q.id: Judged(q.id, right, BY_RULES, kinds[right]) for q, right in zip((one, two), each, strict=True)}
@@ -212,8 +247,7 @@ def test_of_repeats_the_mean_is_told_with_its_deviation_and_compared_like_a_sing
 def test_a_benchmark_that_has_formats_of_answers_has_its_own_accuracy_and_f1_too():
     right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20",), answer_format="Int", evidence=(("a.pdf", 1),))
     judged = {"right": Judged("right", True, BY_RULES, MatchKind.EXACT)}
-    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
-    plan = plan_by_hand(right, what="answers", readers=("flow",), settings=read)
+    plan = plan_by_hand(right, what="answers", readers=("flow",), settings=READ)
     shown = values(summed(plan, Results({"flow": {"right": answered(right, answer="20")}}, {"flow": judged})))
     assert [shown["flow", metric] for metric in (*map(accuracy_by, Rules), f1_by(Rules.MMLONGBENCH))] == [1.0, 1.0, 1.0]
 

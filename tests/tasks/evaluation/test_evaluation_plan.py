@@ -8,15 +8,22 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.errors import RequestError
 from storage.locations import corpus_location
-from tasks.evaluation.arms import FULL, EvaluationRequest, ablation_arms, ablations
+from tasks.evaluation.arms import FULL, EvaluationRequest, ablation_arms
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, variants_of, work_to_do
-from tasks.settings.ask import PAPER, AllSettings, method_of
+from tasks.evaluation.tables.ablations import OF_READERS, ablations_of
+from tasks.settings.ask import AllSettings, method_of
 from tasks.settings.base import change_settings, list_dotted
-from tasks.settings.reader_methods import READER_ABLATIONS
+from tasks.settings.presets import DIFFERENCES
+from tasks.settings.readers import PRESETS, READERS
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
 from tests.program import CHEAP
 from tests.storage import worlds
+
+
+def ablations_of_flow(settings):
+    return ablations_of(settings, "flow")
+
 
 TELLING = Passage("The crew of the Merrow repaired the steel cables after the storm.")
 
@@ -189,7 +196,7 @@ def test_what_is_fitted_on_few_documents_says_so_a_transfer_too(own_home, folder
 
 def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
     plain = dict(list_dotted(AllSettings().model_dump()))
-    for name, change in ablations(AllSettings()).items():
+    for name, change in ablations_of_flow(AllSettings()).items():
         other = dict(list_dotted(change_settings(AllSettings(), change).model_dump()))
         assert {key for key in plain if plain[key] != other[key]} <= set(change), name
         assert other != plain, name
@@ -200,9 +207,9 @@ def test_every_part_of_the_method_has_an_ablation():
     ours = {"paper's routing", "paper's arcs", "summary and keywords", "evolved vectors", "places named", "glossary"}
     papers = {"gate", "greedy", "mixing 0", "start by flow", "diverse sources"}
     for preset, parts in (("default", wanted | ours), ("paper", wanted | papers)):
-        names = set(ablations(method_of(preset)))
+        names = set(ablations_of_flow(method_of(preset)))
         assert all(any(part in name for name in names) for part in parts), preset
-    assert not papers & set(ablations(AllSettings()))
+    assert not papers & set(ablations_of_flow(AllSettings()))
 
 
 def test_only_answers_are_read_by_the_model_of_the_environment_unless_it_is_asked_for(folder, monkeypatch):
@@ -217,28 +224,28 @@ def test_only_answers_are_read_by_the_model_of_the_environment_unless_it_is_aske
 
 def test_every_difference_of_the_presets_is_what_some_ablation_changes_where_a_model_reads():
     read = change_settings(AllSettings(), {"ask.reading.by": "model"})
-    changes = [change for own in (ablations(read), *READER_ABLATIONS.values()) for change in own.values()]
-    assert PAPER.keys() <= {name for change in changes for name in change}
-    model_only = {name for name in ablations(read) if name not in ablations(AllSettings())}
-    assert model_only == {"the model's keywords", "pairs rated as in the paper"}
+    changes = [change for reader in READERS for change in ablations_of(read, reader).values()]
+    assert {name for own in DIFFERENCES.values() for name in own} <= {name for change in changes for name in change}
+    model_only = {name for name in ablations_of_flow(read) if name not in ablations_of_flow(AllSettings())}
+    assert model_only == {"the model's keywords", "pairs rated as in the paper", "without the gate", "without pictures"}
 
 
 def test_a_second_look_is_taken_away_where_there_is_one():
     both = change_settings(AllSettings(), {"reading.embedding.second": "other"})
-    assert set(ablations(both)) - set(ablations(AllSettings())) == {"without the second embedder"}
-    assert change_settings(both, ablations(both)["without the second embedder"]).ask.second.weight == 0.0
+    assert set(ablations_of_flow(both)) - set(ablations_of_flow(AllSettings())) == {"without the second embedder"}
+    assert change_settings(both, ablations_of_flow(both)["without the second embedder"]).ask.second.weight == 0.0
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
     for name in ("without propagation", "without diffusion", "relevance only"):
-        score = change_settings(AllSettings(), ablations(AllSettings())[name]).ask.score
+        score = change_settings(AllSettings(), ablations_of_flow(AllSettings())[name]).ask.score
         assert score.relevance + score.propagation + score.diffusion == pytest.approx(1.0)
 
 
 def test_what_is_set_already_is_no_ablation():
-    assert "mixing 0" not in ablations(change_settings(method_of("paper"), {"ask.selection.mixing": 0.0}))
-    assert "paper's routing" not in ablations(method_of("paper"))
-    assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations(AllSettings())
+    assert "mixing 0" not in ablations_of_flow(change_settings(method_of("paper"), {"ask.selection.mixing": 0.0}))
+    assert "paper's routing" not in ablations_of_flow(method_of("paper"))
+    assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations_of_flow(AllSettings())
 
 
 def test_the_whole_method_comes_first_and_only_what_is_named_follows():
@@ -255,8 +262,33 @@ def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_
     assert all(field.get("description") for name, field in fields.items() if name != "settings")
 
 
-@pytest.mark.parametrize("reader", READER_ABLATIONS)
-def test_a_reader_that_finds_its_own_way_has_ablations_of_its_own(reader):
+@pytest.mark.parametrize("reader", OF_READERS)
+def test_a_reader_that_finds_its_own_way_has_ablations_of_its_own_before_those_that_all_share(reader):
     arms = ablation_arms(AllSettings(), reader)
-    assert [arm.name for arm in arms] == [FULL, *READER_ABLATIONS[reader]] and len({arm.variant for arm in arms}) == len(arms)
+    names, own = [arm.name for arm in arms], list(OF_READERS[reader])
+    assert names[: len(own) + 1] == [FULL, *own] and len({arm.variant for arm in arms}) == len(arms)
+    assert {"BM25 only", "evolution rounds 0"} <= set(names) and "paper's routing" not in names
     assert {arm.reader for arm in arms} == {reader}
+
+
+def test_a_number_is_set_for_one_evaluation_and_what_is_read_by_it_stays_apart(folder):
+    plan = plan_of(folder, what="ablations", readers=("walk",), only=("5 pages",), set={"ask.walk.hops": 1})
+    assert {arm.ask.walk.hops for arm in plan.arms} == {1} and [arm.ask.walk.pages for arm in plan.arms] == [3, 5]
+    assert EvaluationRequest.model_validate_json(plan.request.model_dump_json()) == plan.request
+    assert [name for name, _ in plan_of(folder, corpus="mine", set={"ask.walk.hops": 1}).by_corpus()] == ["mine"]
+    apart = [name for name, _ in plan_of(folder, corpus="mine", set={"reading.evolution.rounds": 1}).by_corpus()]
+    assert len(apart) == 1 and apart[0].startswith("mine-")
+    for wrong, words in (({"ask.walk.hop": 1}, "did you mean ask.walk.hops"), ({"ask.walk.hops": "x"}, "valid integer")):
+        with pytest.raises(RequestError, match=words):
+            EvaluationRequest(dataset=str(folder), set=wrong)
+
+
+def test_ablations_of_answers_take_questions_without_evidence_pages(folder):
+    asked = {what: plan_of(folder, what="ablations", only=("BM25 only",), answers=what) for what in (True, False)}
+    assert [one.id for one in asked[True].questions] == ["q0", "q1", "q2", "q-none"] and len(asked[False].questions) == 3
+
+
+def test_presets_that_read_documents_alike_share_a_corpus(folder):
+    names = {preset: next(plan_of(folder, preset=preset).by_corpus())[0] for preset in PRESETS}
+    assert names["default"] == "evaluate-small" and names["paper"] == names["flowreader"] == names["g2"] == "evaluate-small-paper"
+    assert names["dmap"] == names["molorag"] == "evaluate-small-dmap" and names["lad"] == "evaluate-small-lad"

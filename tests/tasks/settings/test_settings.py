@@ -1,4 +1,4 @@
-"""What users turn and what the method is: few settings with bounds and reasons, two presets, every wrong value named at once."""
+"""What users turn and what the method is: few settings with bounds and reasons, presets, every wrong value named at once."""
 
 import hashlib
 from pathlib import Path
@@ -13,10 +13,12 @@ from tasks.asking.deciding import deciding_settings
 from tasks.asking.request import AskRequest
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.request import EvolveRequest, IngestRequest
-from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, load_settings, method_of
+from tasks.settings.ask import AllSettings, AskSettings, ScoreSettings, load_settings, method_of
 from tasks.settings.base import leaves, list_dotted
 from tasks.settings.ingest import IngestSettings, ReadingSettings
 from tasks.settings.models import ModelSettings
+from tasks.settings.presets import DIFFERENCES
+from tasks.settings.readers import PRESETS, READER_OF_PRESET
 
 ROOT = Path(__file__).parents[3]
 TABLES = {
@@ -52,32 +54,45 @@ def written(tmp_path, text):
     return path
 
 
+def method(preset):
+    return dict(list_dotted(method_of(preset).model_dump(mode="json")))
+
+
 def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
-    default, paper = (dict(list_dotted(method_of(preset).model_dump())) for preset in ("default", "paper"))
-    assert {name for name in default if default[name] != paper[name]} == set(PAPER)
+    default = method("default")
+    for preset in PRESETS:
+        assert {name for name in default if default[name] != method(preset)[name]} == set(DIFFERENCES[preset])
     for group, values in TABLES.items():
-        for preset in ("default", "paper"):
+        for preset in ("default", "flowreader"):
             found = getattr(method_of(preset).ask, group).model_dump()
             assert {name: found[name] for name in values} == values
 
 
+def test_a_preset_asks_by_the_reader_of_its_paper_unless_another_is_named():
+    for preset, reader in READER_OF_PRESET.items():
+        assert AskRequest(questions=("?",), preset=preset).reader == reader
+    assert AskRequest(questions=("?",), preset="g2", reader="top-k").reader == "top-k"
+
+
 def test_the_documentation_has_a_row_for_each_difference_of_the_presets_and_no_other():
-    default, paper = (dict(list_dotted(method_of(preset).model_dump(mode="json"))) for preset in ("default", "paper"))
+    default, papers = method("default"), [method(preset) for preset in PRESETS[2:]]
     table = (
         (ROOT / "deployments" / "docs" / "explanation" / "presets.md")
         .read_text("utf-8")
         .partition("| part of the method |")[2]
         .partition("\n\n")[0]
     )
-    rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in table.splitlines()[2:]]
-    assert rows == [(f"`{name}`", default[name], paper[name]) for name in default if default[name] != paper[name]]
+    rows = [[cell.strip() for cell in row.split("|")[1:-2]] for row in table.splitlines()[2:]]
+    differ = [name for name in default if any(paper[name] != default[name] for paper in papers)]
+    other = {name: ["" if paper[name] == default[name] else paper[name] for paper in papers] for name in differ}
+    assert rows == [[f"`{name}`", default[name], *other[name]] for name in differ]
 
 
 def test_at_most_seventy_settings_each_with_its_reason_and_every_number_with_bounds():
     settings = {name: field for name, field in leaves(AllSettings) if field.description}
     assert 40 <= len(settings) <= 70
     assert all(field.metadata for field in settings.values() if field.annotation in {int, float})
-    assert not settings.keys() & PAPER.keys(), "what a preset sets no user turns"
+    assert not settings.keys() & {name for own in DIFFERENCES.values() for name in own}, "what a preset sets no user turns"
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):

@@ -129,7 +129,7 @@ def test_published_benchmarks_are_opened_with_their_documents(tmp_path):
     array(tmp_path / "bench" / "data" / "samples.json", MMLONGBENCH, {**MMLONGBENCH, "answer": "Not answerable"})
     documents(tmp_path / "bench" / "data" / "documents", "lighthouse.pdf")
     opened = open_benchmark(tmp_path / "bench")
-    assert opened.name == "bench"
+    assert opened.name == "mmlongbench-doc"
     assert [question.id for question in opened.questions] == ["mmlongbench-doc-0001", "mmlongbench-doc-0002"]
     lines(tmp_path / "url" / "LongDocURL.jsonl", LONGDOCURL)
     documents(tmp_path / "url", "ccpdf_zip/7000-7999/7000/7000001.pdf")
