@@ -10,10 +10,12 @@ from typing import Any, cast
 from fastapi import FastAPI
 
 from flows.cli.arguments.commands import build_parser
+from flows.readers import reader_module
 from flows.service.mcp_tools import Tools
 from flows.service.rest import api
-from tasks.settings.ask import AllSettings
-from tasks.settings.base import bounds_of, leaves
+from tasks.evaluation.tables.published import find_table, table_names
+from tasks.settings.ask import AllSettings, method_of
+from tasks.settings.base import bounds_of, change_settings, leaves
 from tasks.settings.environment import NAMES
 
 
@@ -111,4 +113,29 @@ def mcp() -> str:
     return "\n".join(lines)
 
 
-GENERATED = {"commands": commands, "settings": settings, "environment": environment, "rest": rest, "mcp": mcp}
+def papers() -> str:
+    """Return the tables that have a name: what runs of each, where, at what most, and what is not here."""
+    lines, paper = list[str](), ""
+    for name in table_names():
+        printed = find_table(name)
+        if printed.paper != paper:
+            paper = printed.paper
+            lines += [
+                "",
+                f"## {paper}",
+                *table("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question"),
+            ]
+        asked = change_settings(method_of(printed.preset), {"ask.reading.by": "model"})
+        arms = [(reader, change_settings(asked, change).ask) for reader, change in printed.own_rows.values()]
+        calls = sum(sum(reader_module(reader, ask).most_calls(ask).values()) for reader, ask in arms)
+        rows = f"{len(arms)} of {len(printed.rows)}"
+        lines.append(row(f"`{name}`", printed.title.partition(", ")[2], ", ".join(printed.printed), rows, f"at most {calls:,}"))
+    lines += ["", "## What stands in the way", *table("table", "row", "because")]
+    absent = [(name, one) for name in table_names() for one in find_table(name).rows if one.absent]
+    lines += [row(f"`{name}`", one.name, one.absent) for name, one in absent]
+    lines += ["", "## What the printed figures do not say", *table("table", "note")]
+    lines += [row(f"`{name}`", note) for name in table_names() for note in find_table(name).notes]
+    return "\n".join(lines)
+
+
+GENERATED = {"commands": commands, "settings": settings, "environment": environment, "papers": papers, "rest": rest, "mcp": mcp}

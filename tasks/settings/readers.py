@@ -16,7 +16,7 @@ WORDS_SHOWN = (10, 5000)
 """The fewest and the most words that are quoted where no model answers."""
 Preset = Literal["default", "paper", "flowreader", "g2", "lad", "dmap", "molorag"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-PRESETS_HELP = "the method: what measured better, or that of a paper as it is written; paper is flowreader"
+PRESETS_HELP = "the method: what measured better, or the steps and numbers of a paper; paper is flowreader"
 READER_OF_PRESET: Mapping[Preset, Reader] = {
     "default": "flow",
     "paper": "flow",
