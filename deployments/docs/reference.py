@@ -113,6 +113,9 @@ def mcp() -> str:
     return "\n".join(lines)
 
 
+PAPER_COLUMNS = ("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question")
+
+
 def papers() -> str:
     """Return the tables that have a name: what runs of each, where, at what most, and what is not here."""
     lines, paper = list[str](), ""
