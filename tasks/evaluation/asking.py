@@ -10,7 +10,7 @@ from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.corpus.snapshot import Snapshot
 from storage.graph.search import Scope
-from storage.records.answers import Answer, AnswerStatus, NamedDocument
+from storage.records.answers import Answer, AnswerStatus, NamedDocument, TraceKind
 from storage.records.documents import DocumentState, PageKey, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.records.language import language
@@ -29,6 +29,7 @@ from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.looks import look_rows
 from tasks.evaluation.pieces import piece_rows
 from tasks.evaluation.plan import Results, weights_named
+from tasks.evaluation.scoring import GATE_OPENED, REFLECTIONS
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.models.reranker import name_of_reranker
 from tasks.progress import report
@@ -237,7 +238,16 @@ def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: 
         words_shown=sum(len(quote.split()) for quote in quotes),
         answer_shown=shows_answer(question, quotes),
         answer_first=shows_answer(question, quotes[:1]),
+        counts=counts_of(answer),
     )
+
+
+def counts_of(answer: Answer) -> dict[str, float]:
+    """Return what the reader counted, whether the gate opened, and how often it looked around for what stayed open."""
+    kinds = [step.kind for step in answer.trace]
+    gate = {GATE_OPENED: float(bool(answer.gate.triggered))} if answer.gate else {}
+    reflections = {REFLECTIONS: float(kinds.count(TraceKind.WIDEN))} if TraceKind.REFLECT in kinds else {}
+    return {**answer.usage.counts, **gate, **reflections}
 
 
 def shows_answer(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool | None:

@@ -167,5 +167,6 @@ def choose_pages(
         pages=pages.places(read, context),
     )
     own = tuple((pages.keys[page], float(worth[page])) for page in visited)
-    counts = {"pages rated": float(len(visited)), "hops": float(beam.hop - 1)}
+    counts = {"pages rated": float(len(visited)), "share of pages rated": len(visited) / len(pages.keys)}
+    counts |= {"hops": float(beam.hop - 1)}
     return pages.as_paths(read, graph, context), replace(way, pages=own, counts=counts)
