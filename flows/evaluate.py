@@ -5,6 +5,7 @@ plan -> (read in what is missing) -> ask, twenty questions a step -> (judge) -> 
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ from storage.system import check_writable
 from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
-from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked, sizes_for
 from tasks.evaluation.figures import sum_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, notes_on_judge, open_judge
 from tasks.evaluation.lines import write_lines
@@ -110,20 +111,28 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
     ):
         require_read(plan, arms[0], snapshot)
         found = Results(notes=notes_of(plan, snapshot, ids))
-        for arm in arms:
-            found = found.merge(await ask_all(arm, snapshot, plan, ids, judge))
+        for arm in sorted(arms, key=lambda one: one.reader == "adjusted"):  # it goes by what another reader read
+            found = found.merge(await ask_all(arm, snapshot, plan, ids, judge, sizes_for(arm, arms, found)))
             if request.of_answers:
                 judged = await judge_all(found.asked[arm.name], plan, judge)
                 found = found.merge(Results(judged={arm.name: judged}, notes=notes_on_judge(judge, found.models)))
-    return found
+    return replace(found, asked={arm.name: found.asked[arm.name] for arm in arms})
 
 
-async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mapping[str, str], judge: ModelJudge | None) -> Results:
+async def ask_all(
+    arm: Arm,
+    snapshot: Snapshot,
+    plan: EvaluationPlan,
+    ids: Mapping[str, str],
+    judge: ModelJudge | None,
+    sizes: Mapping[str, int],
+) -> Results:
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
     with open_reader(chat_server_of(arm.ask, arm.reader), arm.ask, snapshot) as reader:
-        context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, plan.request.questions_at_once)
+        at_once = plan.request.questions_at_once
+        context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, at_once, sizes)
         asked = recall_asked(plan.questions, context)
         report(arm.name, "ask", len(asked), len(plan.questions))
         for batch in batches([question for question in plan.questions if question.id not in asked]):

@@ -55,7 +55,8 @@ class Asked:
     rules say. `answer_shown`: a known answer stands in the quotes of the citations, `answer_first`: in the first of them; None
     where it could stand in no text. `words_shown` counts the words of all quotes. `pieces` are what could have been shown, for a
     fit: of each whether the answer stands in it, whether that proves anything, its words, its block, its features. `looks` are the
-    second looks, by their settings: the weight of each, then what it makes of each of the first pages of the ranking.
+    second looks, by their settings: the weight of each, then what it makes of each of the first pages of the ranking. `counts` are
+    what the reader counts of its way, such as rounds and pages rated, and whether the gate opened.
     """
 
     key: str
@@ -80,6 +81,7 @@ class Asked:
     answer_first: bool | None = None
     pieces: tuple[tuple[float, ...], ...] = ()
     looks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    counts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

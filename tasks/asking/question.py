@@ -12,7 +12,7 @@ from storage.codec import from_json, to_json
 from storage.corpus.snapshot import Snapshot
 from storage.graph.search import Scope
 from storage.records.answers import NamedDocument
-from storage.records.documents import DocumentState, identify
+from storage.records.documents import DocumentState, PageKey, identify
 from storage.records.language import language
 from storage.text import shorten
 from tasks.algorithms.questions.places import NamedPlace, named_places
@@ -38,7 +38,7 @@ class AskContext:
     """What the steps of a question share: the snapshot it began with, its limits, its embedder and its reader.
 
     `names` are the documents by id, as answers name them; `weights` are those of its probabilities; `second` is the second embedder
-    of a corpus that has one.
+    of a corpus that has one. `right` are the pages that an evaluation knows to hold the answer, where these are to be read.
     """
 
     snapshot: Snapshot
@@ -49,6 +49,7 @@ class AskContext:
     names: Mapping[str, NamedDocument]
     weights: Weights
     second: QuestionEmbedder | None = None
+    right: tuple[PageKey, ...] | None = None
 
     @property
     def documents(self) -> list[str]:

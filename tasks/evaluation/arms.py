@@ -15,7 +15,7 @@ from tasks.evaluation.tables.published import PublishedTable, find_table
 from tasks.settings.ask import AllSettings, AskSettings, method_of, set_values, settings_over_preset, without_hurry
 from tasks.settings.base import change_settings
 from tasks.settings.ingest import IngestSettings
-from tasks.settings.readers import PRESETS_HELP, Preset, Reader
+from tasks.settings.readers import PRESETS_HELP, MeasuredReader, Preset
 
 RESAMPLES = 10_000
 WEIGHTS_FILE = "weights.json"
@@ -40,7 +40,7 @@ class EvaluationRequest(BaseModel):
     )
     fitted_on: str | None = Field(None, description="transfer: the dataset that the weights are fitted on")
     corpus: str | None = Field(None, description="the corpus to read the documents into; by default named after the dataset")
-    readers: tuple[Reader, ...] = Field(("flow", "top-k"), min_length=1, description="the readers; ablations are of the first")
+    readers: tuple[MeasuredReader, ...] = Field(("flow", "top-k"), min_length=1, description="the readers; ablations: of the first")
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
     )
@@ -96,7 +96,7 @@ FULL = "full"
 @dataclass(frozen=True, slots=True)
 class Arm:
     name: str
-    reader: Reader
+    reader: MeasuredReader
     ingest: IngestSettings
     ask: AskSettings
     whole_corpus: bool = False
@@ -166,11 +166,13 @@ def _repeat(arm: Arm, number: int) -> Arm:
     return replace(arm, name=f"{arm.name}{REPEAT}{number + 1}", ask=asks) if number else arm
 
 
-def reader_arms(readers: Sequence[Reader], settings: AllSettings, *, whole: bool = False) -> tuple[Arm, ...]:
+def reader_arms(readers: Sequence[MeasuredReader], settings: AllSettings, *, whole: bool = False) -> tuple[Arm, ...]:
     return tuple(Arm(reader, reader, settings.for_ingest(), settings.ask, whole) for reader in dict.fromkeys(readers))
 
 
-def ablation_arms(settings: AllSettings, reader: Reader, only: Sequence[str] = (), *, whole: bool = False) -> tuple[Arm, ...]:
+def ablation_arms(
+    settings: AllSettings, reader: MeasuredReader, only: Sequence[str] = (), *, whole: bool = False
+) -> tuple[Arm, ...]:
     """Return the whole method first, then each ablation of it; raise RequestError where `only` names none."""
     changes = ablations_of(settings, reader)
     for part in only:

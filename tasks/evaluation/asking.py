@@ -3,15 +3,15 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.corpus.snapshot import Snapshot
 from storage.graph.search import Scope
-from storage.records.answers import Answer, AnswerStatus, NamedDocument
-from storage.records.documents import DocumentState, identify
+from storage.records.answers import Answer, AnswerStatus, NamedDocument, TraceKind
+from storage.records.documents import DocumentState, PageKey, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.records.language import language
 from storage.runs.asked_questions import AskedQuestions
@@ -28,12 +28,15 @@ from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.looks import look_rows
 from tasks.evaluation.pieces import piece_rows
-from tasks.evaluation.plan import weights_named
+from tasks.evaluation.plan import Results, weights_named
+from tasks.evaluation.scoring import GATE_OPENED, REFLECTIONS
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.models.reranker import name_of_reranker
 from tasks.progress import report
 from tasks.reading import evidence
 from tasks.reading.answer import UnansweredError
+from tasks.settings.base import change_settings
+from tasks.settings.readers import READ_BY
 from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
@@ -47,7 +50,10 @@ AnswerOne = Callable[[str, AskRequest, AskContext, Workplace], Awaitable[Answer]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContext:
-    """What the questions of one arm share. `ids` are the documents' ids by their names in the benchmark."""
+    """What the questions of one arm share. `ids` are the documents' ids by their names in the benchmark.
+
+    `sizes` are how many pages `agent` read of each question, by its id, where it was asked before.
+    """
 
     arm: Arm
     snapshot: Snapshot
@@ -58,6 +64,7 @@ class EvaluationContext:
     kept: AskedQuestions
     answer: AnswerOne
     at_once: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -88,9 +95,24 @@ def question_key(question: BenchmarkQuestion, context: EvaluationContext, versio
     """Return a hash of the question, its known answers, its documents as they were read in, and the arm that reads."""
     asked = asked_documents(question, context, versions)
     known = (question.answer_format, *question.answers)
-    return identify(
-        context.name, question.id, question.text, *known, *(part for document in asked for part in (document, versions[document]))
-    )
+    given = repr((right_pages(question, context), context.sizes.get(question.id)))
+    documents = (part for document in asked for part in (document, versions[document]))
+    return identify(context.name, question.id, question.text, *known, given, *documents)
+
+
+def sizes_for(arm: Arm, arms: Sequence[Arm], found: Results) -> Mapping[str, int]:
+    """Return how many pages `agent` read of each question, for `adjusted`, which takes as many; nothing for all others."""
+    if arm.reader != "adjusted":
+        return {}
+    agent = next(found.asked[one.name] for one in arms if one.reader == "agent" and one.name in found.asked)
+    return {name: len(asked.evidence) for name, asked in agent.items()}
+
+
+def right_pages(question: BenchmarkQuestion, context: EvaluationContext) -> tuple[PageKey, ...] | None:
+    """Return the pages of the evidence for `oracle`, which reads them; None for all others, who do not know them."""
+    if context.arm.reader != "oracle":
+        return None
+    return tuple((context.ids[name], page) for name, page in question.evidence if name in context.ids)
 
 
 def asked_documents(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> list[str]:
@@ -152,18 +174,21 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
         # None of its documents could be read: nothing is found, and that counts.
         nothing = Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
         return replace(nothing, answer_shown=shows_answer(question, ()), answer_first=shows_answer(question, ()))
-    text = check_questions([question.text])[0]
+    text, settings = check_questions([question.text])[0], context.arm.ask
+    if context.arm.reader == "adjusted":
+        settings = change_settings(settings, {"pages.pages": context.sizes[question.id]})
     request = AskRequest(
         questions=(text,),
         corpus=context.snapshot.location.name,
-        reader=context.arm.reader,
+        reader=READ_BY[context.arm.reader],
         require_model=True,  # what rules quote in its place must not count as the model's
-        settings=context.arm.ask,
+        settings=settings,
     )
     everything = context.whole_corpus and len(documents) == len(context.snapshot.documents())
     scope = Scope() if everything else Scope(documents=tuple(documents))
     began = time.perf_counter()
-    asking = context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader)
+    asking = context_of(context.snapshot, scope, settings, context.embedder, context.reader)
+    asking = replace(asking, right=right_pages(question, context))
     try:
         with evidence.recorder.watch() as seen, second_look.recorder.watch() as looked:
             answer, unanswered = await context.answer(text, request, asking, place), False
@@ -174,7 +199,8 @@ async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions
     asked = condense_answer(question, key, answer, context.ids, seconds=time.perf_counter() - began)
     pages = {(context.ids[name], page) for name, page in question.evidence if name in context.ids}
     ranked = [(page.document.id, page.page) for page in answer.pages]
-    return replace(asked, unanswered=unanswered, pieces=piece_rows(question, pages, seen), looks=look_rows(ranked, looked))
+    asked = replace(asked, reader=context.arm.reader, unanswered=unanswered)
+    return replace(asked, pieces=piece_rows(question, pages, seen), looks=look_rows(ranked, looked))
 
 
 def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:
@@ -212,7 +238,16 @@ def condense_answer(question: BenchmarkQuestion, key: str, answer: Answer, ids: 
         words_shown=sum(len(quote.split()) for quote in quotes),
         answer_shown=shows_answer(question, quotes),
         answer_first=shows_answer(question, quotes[:1]),
+        counts=counts_of(answer),
     )
+
+
+def counts_of(answer: Answer) -> dict[str, float]:
+    """Return what the reader counted, whether the gate opened, and how often it looked around for what stayed open."""
+    kinds = [step.kind for step in answer.trace]
+    gate = {GATE_OPENED: float(bool(answer.gate.triggered))} if answer.gate else {}
+    reflections = {REFLECTIONS: float(kinds.count(TraceKind.WIDEN))} if TraceKind.REFLECT in kinds else {}
+    return {**answer.usage.counts, **gate, **reflections}
 
 
 def shows_answer(question: BenchmarkQuestion, quotes: Sequence[str]) -> bool | None:

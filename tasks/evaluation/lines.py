@@ -40,7 +40,12 @@ def check_out(path: str | None) -> None:
 def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
     """Write a line for each question and arm: CSV or Parquet where the name ends so, JSON Lines otherwise."""
     place = Path(path).absolute()
-    lines = [_line(question, arm, plan, results) for arm in results.asked for question in plan.questions]
+    every = [(arm, question) for arm in results.asked for question in plan.questions]
+    lines = [_line(question, arm, plan, results) for arm, question in every]
+    if plan.request.of_answers:  # what any reader counts is a column of all
+        counts = [results.asked[arm][question.id].counts for arm, question in every]
+        names = dict.fromkeys(name for own in counts for name in own)
+        lines = [line | {name: own.get(name) for name in names} for line, own in zip(lines, counts, strict=True)]
     written = io.BytesIO()
     match place.suffix.lower():
         case ".parquet":

@@ -107,7 +107,9 @@ class Results:
 def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
     benchmark, request = _benchmark(request), _with_reading_settled(request)
-    measurable = [one for one in benchmark.questions if _measurable(one, request)]
+    arms = arms_of(request)
+    _require_given_pages(arms, benchmark)
+    measurable = [one for one in benchmark.questions if _measurable(one, request, arms)]
     limit = None if request.of_probes else request.limit  # `make_probes` has applied it
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, limit)
     if not measurable:
@@ -129,7 +131,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     if request.what == "transfer":
         elsewhere = {"what": "retrieval", "dataset": request.fitted_on, "fitted_on": None, "readers": ("flow",), "corpus": None}
         fitted_on = plan_evaluation(request.model_copy(update=elsewhere))
-    plan = EvaluationPlan(request, benchmark, questions, arms_of(request), fitted_on)
+    plan = EvaluationPlan(request, benchmark, questions, arms, fitted_on)
     if request.what in {"fit", "transfer"}:
         _require_fittable(fitted_on or plan)
     return plan
@@ -148,6 +150,16 @@ def _with_reading_settled(request: EvaluationRequest) -> EvaluationRequest:
             "name one by FLOWREADER_CHAT_BASE_URL, or run `flowreader model serve`",
         )
     return request.model_copy(update={"settings": request.settings.model_copy(update={"ask": ask})})
+
+
+def _require_given_pages(arms: Sequence[Arm], benchmark: Benchmark) -> None:
+    """Raise RequestError where a reader is not given the pages that it goes by, or their number."""
+    readers = {arm.reader for arm in arms}
+    if "oracle" in readers and not any(question.evidence for question in benchmark.questions):
+        what = f"no question of {benchmark.name!r} has evidence pages, which 'oracle' reads"
+        raise RequestError(what, "oracle", "leave it out of --reader")
+    if "adjusted" in readers and "agent" not in readers:
+        raise RequestError("'adjusted' reads as many pages as 'agent', which is not asked", "adjusted", "--reader adjusted,agent")
 
 
 def _require_fittable(plan: EvaluationPlan) -> None:
@@ -199,8 +211,9 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
         for name, page in question.evidence
         if name in pages and not 1 <= page <= pages[name]
     ]
-    left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
+    left_out = sum(not _measurable(question, plan.request, plan.arms) for question in plan.benchmark.questions)
     lacking = "answer written down" if plan.request.of_answers else "evidence pages"
+    lacking += ", or no pages for 'oracle'" if plan.request.of_answers and _by_evidence(plan.arms) else ""
     few = len(set(map(document_of, (plan.fitted_on or plan).with_evidence)))
     return (
         *(
@@ -277,8 +290,14 @@ def probed_corpus(request: EvaluationRequest) -> str:
     return request.corpus or "default"
 
 
-def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool:
-    return question.judgeable if request.of_answers else bool(question.evidence)
+def _measurable(question: BenchmarkQuestion, request: EvaluationRequest, arms: Sequence[Arm]) -> bool:
+    if not request.of_answers:
+        return bool(question.evidence)
+    return question.judgeable and (bool(question.evidence) or not question.answerable or not _by_evidence(arms))
+
+
+def _by_evidence(arms: Sequence[Arm]) -> bool:
+    return any(arm.reader == "oracle" for arm in arms)
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:

@@ -55,6 +55,8 @@ REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
 BY_MODEL = "judged by the model"
 JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
+GATE_OPENED, REFLECTIONS = "gate opened", "reflections"
+RIGHT_REFLECTED = "right where it reflected"
 SHOWN, SHOWN_FIRST = "answer stands in a quote", "answer stands in the first quote"
 WORDS_SHOWN = "words shown"
 ANLS = "ANLS"
@@ -223,6 +225,7 @@ def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, 
         PROVEN: float(is_right_with_proof(asked, judged)),
         BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
         STRICT: float(to_the_word),
+        **({RIGHT_REFLECTED: float(judged.correct)} if asked.counts.get(REFLECTIONS) else {}),
     }
     return {
         **(right | {UNANSWERED: float(asked.unanswered)} if by_model else {}),
@@ -231,6 +234,7 @@ def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, 
         **({CITED: float(not set(question.evidence).isdisjoint(asked.cited))} if question.evidence else {}),
         (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
         **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
+        **asked.counts,
         **(_cost(asked) if not asked.cached else {}),
         **({JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost} if judged.calls else {}),
     }

@@ -7,7 +7,16 @@ import polars as pl
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.figures import FEWEST_DOCUMENTS, more_than_luck
 from tasks.evaluation.plan import FITTED_ON
-from tasks.evaluation.scoring import BY_WEIGHTS, GAIN, JUDGE_CALLS, JUDGE_COST, WORDS_SHOWN, deviation_of, difference_of
+from tasks.evaluation.scoring import (
+    BY_WEIGHTS,
+    GAIN,
+    JUDGE_CALLS,
+    JUDGE_COST,
+    REFLECTIONS,
+    WORDS_SHOWN,
+    deviation_of,
+    difference_of,
+)
 from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS, FEW_DOCUMENTS = 10, 5
@@ -30,6 +39,7 @@ COUNT, MONEY = Unit(1.0, 1), Unit(1.0, 4, "in the currency of the prices")
 UNITS = {
     "seconds": Unit(1.0, 2),
     **dict.fromkeys(("calls", JUDGE_CALLS, WORDS_SHOWN), COUNT),
+    **dict.fromkeys(("turns", "queries", "passages kept", "sub-questions", "rounds", "hops", REFLECTIONS), COUNT),
     **dict.fromkeys(("input tokens", "output tokens"), Unit(1.0, 0)),
     **dict.fromkeys(("cost", JUDGE_COST), MONEY),
     **dict.fromkeys(CALIBRATION, Unit(1.0, 3)),

@@ -157,10 +157,11 @@ def _one_thing_with(node: int, graph: CandidateGraph) -> set[int]:
 def take_kept(
     _question: Question, graph: CandidateGraph, scores: NodeScores, kept: Kept, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
-    """Read what was kept of the best documents, of each in reading order."""
+    """Read what was kept of the best documents, of each in reading order; where K pages are read, of the best of them."""
     ranked, ordinals = best_first(kept.nodes, scores), ordinals_in(graph, context)
-    documents = list(dict.fromkeys(graph.documents[ranked].tolist()))[: context.settings.agent.paths]
-    ordered = sorted(kept.nodes, key=lambda node: ordinals[node])
+    taken = on_best_pages(ranked, graph, context.settings.agent.pages or len(ranked))
+    documents = list(dict.fromkeys(graph.documents[taken].tolist()))[: context.settings.agent.paths]
+    ordered = sorted(taken, key=lambda node: ordinals[node])
     groups = [[node for node in ordered if graph.documents[node] == document] for document in documents]
     read = [node for group in groups for node in group]
     pages = Pages.of(graph)

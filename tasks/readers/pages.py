@@ -1,23 +1,25 @@
 """The pages of a question's candidates, with what of the question stands on each; and what a model is shown of nodes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from storage.artifacts import hash_bytes
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
-from storage.records.answers import PagePlace
+from storage.records.answers import PagePlace, TraceKind
 from storage.records.documents import PageKey
-from storage.text import shorten
+from storage.text import counted, shorten
 from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, best_of_pages, pages_of_nodes, sums_by_page
 from tasks.algorithms.quotes import term_shares
 from tasks.algorithms.text.counting import count_stems
-from tasks.asking.question import NAMED_PLACE, AskContext
+from tasks.asking.candidates import page_ranking
+from tasks.asking.question import NAMED_PLACE, AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.asking.relevance import read_texts
 from tasks.prompts.prompt import cut
 from tasks.readers.graph_indexes import ordinals_in
-from tasks.routing.way import ChosenPath
+from tasks.routing.way import ChosenPath, Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class Pages:
         found = [np.flatnonzero(self.of_nodes == page) for page in pages]
         return [nodes[np.argsort(ordinals[nodes], kind="stable")].tolist() for nodes in found]
 
+    def as_paths(self, pages: Iterable[int], graph: CandidateGraph, context: AskContext) -> tuple[ChosenPath, ...]:
+        """Return what is read of these pages, each whole; a model reads all in one call."""
+        ordered = self.in_reading_order(pages, graph, context)
+        together = [node for nodes in ordered for node in nodes]
+        return equal_paths([together] if together and context.reader.model else ordered)
+
 
 @dataclass(frozen=True, slots=True)
 class StemsOnPages:
@@ -82,6 +90,36 @@ class StemsOnPages:
 def equal_paths(nodes: Sequence[Sequence[int]]) -> tuple[ChosenPath, ...]:
     """Return each group of nodes as a path; all have the same share."""
     return tuple(ChosenPath(tuple(group), flow=1.0, share=1.0 / len(nodes)) for group in nodes)
+
+
+STEP_OF_PLACE = 1e-6
+"""So near to each other are pages by their place: what is quoted of them goes by words alone."""
+
+
+@question_step("rank-by-place", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())}, retries=0)
+def rank_by_place(_question: Question, graph: CandidateGraph, scores: NodeScores) -> NodeScores:
+    """Rank the pages as they come, whatever is asked; of several documents the first page of each, then the second."""
+    _pages, ranks = np.unique(graph.pages * len(graph.document_ids) + graph.documents, return_inverse=True)
+    return replace(scores, combined=1.0 - STEP_OF_PLACE * ranks)
+
+
+@question_step("best-pages", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)
+def take_best(
+    _question: Question, graph: CandidateGraph, scores: NodeScores, most: int, context: AskContext
+) -> tuple[tuple[ChosenPath, ...], Way]:
+    """Take the best pages whole, or those that are known to be right; a page without a node cannot be read."""
+    pages, ranked = Pages.of(graph), page_ranking(graph, scores)
+    right = context.right
+    read = ranked[:most] if right is None else [(key, score) for key, score in ranked if key in right]
+    numbers = [pages.keys.index(key) for key, _score in read]
+    way = Way().then(
+        TraceKind.READ,
+        f"the best of {counted(len(ranked), 'page')}" if right is None else "the pages that hold the answer",
+        ", ".join(pages.label_of(number, context) for number in numbers) or "nothing",
+        pages=pages.places(numbers, context),
+    )
+    counts = {"pages read": float(len(read))}
+    return pages.as_paths(numbers, graph, context), replace(way, pages=tuple(read), counts=counts)
 
 
 LINE_CHARACTERS = 160

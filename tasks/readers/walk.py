@@ -21,7 +21,7 @@ from tasks.asking.relevance import own_vectors
 from tasks.prompts.prompt import Piece, cut
 from tasks.readers.forms import RatedPage, ShortRating
 from tasks.readers.page_pictures import page_images
-from tasks.readers.pages import Pages, StemsOnPages, equal_paths
+from tasks.readers.pages import Pages, StemsOnPages
 from tasks.routing.way import ChosenPath, Way
 
 RATING = "rate_page"
@@ -154,7 +154,7 @@ def rating_of(piece: Piece, pictures: Sequence[bytes]) -> Duty[RatedPage]:
 def choose_pages(
     _question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
-    """Read the best of the pages that were rated, each whole; a model reads all in one call."""
+    """Read the best of the pages that were rated, each whole."""
     settings, beam, pages = context.settings.walk, walk.beam, walk.pages
     read = beam_walk.pages_to_read(beam, share=settings.alpha, least=settings.keep_above, count=settings.pages)
     visited = beam_walk.pages_to_read(beam, share=settings.alpha, least=0.0, count=len(beam.ratings)).tolist()
@@ -167,7 +167,6 @@ def choose_pages(
         pages=pages.places(read, context),
     )
     own = tuple((pages.keys[page], float(worth[page])) for page in visited)
-    counts = {"pages rated": float(len(visited)), "hops": float(beam.hop - 1)}
-    ordered = pages.in_reading_order(read, graph, context)
-    paths = equal_paths([[node for nodes in ordered for node in nodes]] if context.reader.model else ordered)
-    return paths, replace(way, pages=own, counts=counts)
+    counts = {"pages rated": float(len(visited)), "share of pages rated": len(visited) / len(pages.keys)}
+    counts |= {"hops": float(beam.hop - 1)}
+    return pages.as_paths(read, graph, context), replace(way, pages=own, counts=counts)

@@ -17,7 +17,7 @@ from tasks.settings.base import MethodError, Settings, apply_settings, change_se
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
 from tasks.settings.presets import DIFFERENCES
-from tasks.settings.reader_methods import AgentSettings, MapSettings, PlanSettings, WalkSettings
+from tasks.settings.reader_methods import AgentSettings, MapSettings, PagesSettings, PlanSettings, WalkSettings
 from tasks.settings.readers import WORDS_SHOWN, PagesPerAnswer, Preset
 
 SUM_TOLERANCE = 1e-9
@@ -233,6 +233,7 @@ class AskSettings(Settings):
     agent: AgentSettings = AgentSettings()
     map: MapSettings = MapSettings()
     walk: WalkSettings = WalkSettings()
+    pages: PagesSettings = PagesSettings()
     models: ModelSettings = ModelSettings()
 
 

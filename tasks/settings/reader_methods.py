@@ -68,3 +68,16 @@ class AgentSettings(Settings):
     seed: int = 0  # of communities
     documents: int = 5  # documents of a large corpus that are searched, at most
     paths: int = 3  # documents that are read, at most
+    pages: int = 0  # K: pages that are read, the best of what was kept; 0: all, as the paper has it
+
+
+class PagesSettings(Settings):
+    """`pages`: the best pages by the ranking (M3DocRAG); `direct`: the first ones. All are read whole, in one call.
+
+    A model that sees is shown their pictures beside their text. Their text alone is `reading.model.pictures` = 0, their pictures
+    alone, with headings and captions, `reading.model.path_characters` = 0.
+    """
+
+    pages: int = 3  # K, of the best; the papers: 1, 3 and 5 (MoLoRAG), 5 and 10 (LAD-RAG)
+    first: int = 30  # of the first, as far as the model has room for them; the number of MoLoRAG's direct inference
+    documents: int = 5  # documents of a large corpus whose pages are taken, at most

@@ -69,6 +69,7 @@ def series(asked_home, small, plans, harbour, folder, first):
     commands = {
         "again": [*retrieval, "--json"],
         "otherwise": [*retrieval, "--settings", folder / "other.toml", "--json"],
+        "given": [*retrieval, "--reader", "adjusted,agent,oracle", "--out", folder / "given.jsonl", "--json"],
         "answers": ["answers", harbour, "--out", folder / "answers.jsonl", "--json"],
         "ablations": ["ablations", harbour, "--only", "BM25 only", "--only", "rounds 0", "--json"],
         "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", folder / "probes.jsonl"],
@@ -161,6 +162,15 @@ def test_the_second_run_asks_nothing_and_gives_the_same_figures(series, call):
     assert not any(name.startswith("ask-batch") for name in series["runs"][again["run_id"]]["tasks"])
     assert again["figures"] == json.loads(call("show", first_run_id(call), "--json"))["figures"]
     assert series["done"]["again"].stderr == ""
+
+
+def test_oracle_reads_the_pages_of_the_evidence_and_adjusted_as_many_of_the_best_as_agent_read(series, folder):
+    by = {(line["reader"], line["id"]): line for line in lines(folder / "given.jsonl")}
+    for name in ("q0", "q1", "q2"):
+        agent, adjusted, oracle = (by[reader, name] for reader in ("agent", "adjusted", "oracle"))
+        read = adjusted["evidence_pages_returned"]
+        assert len(read) == len(agent["evidence_pages_returned"]) and read == adjusted["ranked_pages"][: len(read)]
+        assert oracle["evidence_pages_returned"] == oracle["gold_pages"] == oracle["ranked_pages"][:1]
 
 
 def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_it_moved(series, call):
@@ -268,9 +278,7 @@ def test_every_evaluation_is_kept_as_it_was_printed(series, call):
         "probe",
         "ablations",
         "answers",
-        "retrieval",
-        "retrieval",
-        "retrieval",
+        *["retrieval"] * 4,
     ]
     assert {run["flow"] for run in series["runs"].values()} == {"evaluate"} and len(series["runs"]) == len(listed)
     for name in ("again", "answers", "ablations"):

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from flows.cli.arguments.parser import BY, BY_HELP, Parser, actions_of, add_settings, command
-from tasks.settings.readers import READERS
+from tasks.settings.readers import MEASURED_READERS
 
 
 class _SetAction(argparse.Action):
@@ -134,7 +134,8 @@ def _add_table(actions: Any, *parents: Parser) -> None:  # noqa: ANN401
 
 def _add_measured(parser: Parser, what: str, readers: str, scope: str) -> None:
     parser.set_defaults(what=what, usual=readers)
-    text = f"ways of answering ({', '.join(READERS)}), with a comma between (default: {readers}; with a paper's preset its own)"
+    names = ", ".join(MEASURED_READERS)
+    text = f"ways of answering ({names}), with a comma between (default: {readers}; with a paper's preset its own)"
     parser.add_argument("--reader", metavar="NAMES", help=text)
     text = "a number of the method for this evaluation alone, such as ask.walk.pages=5; `settings --method` lists all (repeatable)"
     parser.add_argument("--set", action=_SetAction, metavar="NAME=VALUE", help=text)

@@ -9,6 +9,9 @@ from tasks.settings.base import change_settings
 
 Changes = Mapping[str, Mapping[str, Any]]
 
+K = {1: "one page", 3: "3 pages", 5: "5 pages", 10: "10 pages"}
+"""The numbers of pages that the papers print tables for, each as its arm is named."""
+
 PLAN_ABLATIONS: Changes = {
     **{f"rounds {rounds}": {"ask.plan.rounds": rounds} for rounds in (0, 1, 2, 4, 5)},
     "without a plan": {"ask.plan.subquestions": 1, "ask.plan.rounds": 0},
@@ -23,10 +26,11 @@ AGENT_ABLATIONS: Changes = {
     "without context": {"ask.agent.tools": ("query",)},
     "search alone": {"ask.agent.tools": ()},
     "communities by likeness, too": {"ask.agent.communities": "all"},
+    **{name: {"ask.agent.pages": pages} for pages, name in K.items()},
 }
 
 MAP_ABLATIONS: Changes = {
-    "one page a path": {"ask.map.located": 1, "ask.map.k": 1},
+    **{f"{name} a path": {"ask.map.located": pages, "ask.map.k": pages} for pages, name in K.items()},
     "without sections": {"ask.map.paths": ("text", "visual")},
     "without text": {"ask.map.paths": ("structure", "visual")},
     "without figures and tables": {"ask.map.paths": ("structure", "text")},
@@ -43,7 +47,12 @@ WALK_ABLATIONS: Changes = {
     **{f"{hops} hops": {"ask.walk.hops": hops} for hops in (0, 1, 2, 6)},
     **{f"{seeds} seeds": {"ask.walk.seeds": seeds} for seeds in (1, 5)},
     **{f"theta {theta}": {"ask.walk.theta": theta} for theta in (0.2, 0.6)},
-    **{f"{pages} pages": {"ask.walk.pages": pages} for pages in (1, 5)},
+    **{name: {"ask.walk.pages": pages} for pages, name in K.items()},
+}
+
+PAGES_ABLATIONS: Changes = {
+    "as pictures": {"ask.reading.model.path_characters": 0},
+    **{name: {"ask.pages.pages": pages} for pages, name in K.items()},
 }
 
 PAPERS_FLOW: Changes = {
@@ -55,7 +64,13 @@ PAPERS_FLOW: Changes = {
     "without diverse sources": {"ask.routing.diversity": 1.0},
 }
 PAPERS_ROUTING: Changes = {"paper's routing": {"ask.routing.network": "paper"}}
-OF_READERS: Mapping[str, Changes] = {"plan": PLAN_ABLATIONS, "agent": AGENT_ABLATIONS, "map": MAP_ABLATIONS, "walk": WALK_ABLATIONS}
+OF_READERS: Mapping[str, Changes] = {
+    "plan": PLAN_ABLATIONS,
+    "agent": AGENT_ABLATIONS,
+    "map": MAP_ABLATIONS,
+    "walk": WALK_ABLATIONS,
+    "pages": PAGES_ABLATIONS,
+}
 ALONE = {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0}
 _OUTRIGHT = ("place", "ratio", "item", "title", "modality")
 """What is added for what a question names; the other settings of that group are shares of these."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from storage.errors import RequestError
-from tasks.settings.readers import PRESETS, Preset, Reader
+from tasks.settings.readers import PRESETS, MeasuredReader, Preset
 
 FOLDER = Path(__file__).parent
 ALL = "all"
@@ -32,7 +32,7 @@ class Row(_Part):
     """A system: a reader with what it sets over the table's preset, or why it is not here."""
 
     name: str
-    reader: Reader | None = None
+    reader: MeasuredReader | None = None
     set: dict[str, Any] = {}
     absent: str = ""
 
@@ -71,7 +71,7 @@ class PublishedTable(_Part):
         return self
 
     @property
-    def own_rows(self) -> Mapping[str, tuple[Reader, Mapping[str, Any]]]:
+    def own_rows(self) -> Mapping[str, tuple[MeasuredReader, Mapping[str, Any]]]:
         """The rows that can be run: readers, with what they set over the preset."""
         return {row.name: (row.reader, row.set) for row in self.rows if row.reader}
 

@@ -49,6 +49,12 @@ def test_charts_all_over_a_report_are_all_found_by_a_query_of_their_kind_and_by_
     assert [len(query.nodes) for query in queries] == [0, 0, 10] and pages(queries[-1].pages) == CHARTS
 
 
+def test_of_what_is_kept_the_best_pages_alone_are_read_where_their_number_is_fixed(context):
+    whole, three = (told(context, LISTED, alone("report"), pages=most) for most in (0, 3))
+    assert len(pages(whole.evidence_pages)) > 3 and pages(three.evidence_pages) == pages(whole.pages[:3])
+    assert three.usage.counts == whole.usage.counts and three.pages == whole.pages
+
+
 def test_where_the_elements_themselves_are_counted_one_query_has_all_of_their_kind(context):
     answer = told(context, HOW_MANY, alone("report"))
     (query,) = [step for step in answer.trace if step.kind is TraceKind.QUERY]

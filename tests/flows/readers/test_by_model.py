@@ -234,8 +234,10 @@ WHOLE_PAGES = {
     ("map", 3): [[], ["2"]],
     ("walk", 3): [["1", "2"]],
     ("walk", 1): [["1", "2"]],
+    ("pages", 1): [["1", "2"]],
+    ("direct", 1): [["1", "2"]],
 }
-"""The pages that are shown with each path, by the reader and the pictures of a call; `walk` shows all that it reads."""
+"""The pages that are shown with each path, by the reader and the pictures of a call; the last three show all that they read."""
 
 
 @pytest.mark.parametrize(("reader", "pictures"), WHOLE_PAGES)

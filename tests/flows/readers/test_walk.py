@@ -37,17 +37,15 @@ def test_its_way_is_told_step_by_step_and_counted(context):
         *("keywords", "candidates", "score", "page-graph", "choose-pages", "fetch", "read", "synthesize", "record")
     ]
     assert [step.kind for step in answer.trace] == [TraceKind.SEARCH, *[TraceKind.RATE] * rated, TraceKind.READ]
-    assert answer.usage.counts == {
-        "pages rated": len({*pages(place for step in answer.trace[1:-1] for place in step.pages)}),
-        "hops": rated - 1,
-    }
+    seen = len({*pages(place for step in answer.trace[1:-1] for place in step.pages)})
+    assert answer.usage.counts == {"pages rated": seen, "share of pages rated": seen / len(answer.pages), "hops": rated - 1}
     assert answer.trace[-1].pages == answer.evidence_pages
     assert {len(path.nodes) for path in answer.paths} == {1}, "of a page that is read whole the best node is shown"
 
 
 def test_never_more_pages_are_rated_than_may_be_and_all_of_them_where_that_is_asked(context):
     assert walked(context, rated=4).usage.counts["pages rated"] == 4
-    assert walked(context, everything=True).usage.counts == {"pages rated": 10, "hops": 0}
+    assert walked(context, everything=True).usage.counts == {"pages rated": 10, "share of pages rated": 1, "hops": 0}
     assert len(walked(context, everything=True, keep_above=0.0, pages=5).evidence_pages) == 5
 
 

@@ -210,6 +210,19 @@ def test_an_answer_that_nothing_proves_is_kept_as_the_models_and_what_rules_cite
     assert (tide.unanswered, tide.answer, tide.status, tide.cited) == (False, "nine", "unverified", ())
 
 
+def test_what_a_reader_counts_of_its_way_is_kept(corpus, kept):
+    def counts_of(reader, question=TIDE):
+        with asking_context(corpus, kept, arm=arm_of(reader)) as context:
+            return asked_all([question], context)[question.id].counts
+
+    assert counts_of("walk").keys() == {"pages rated", "share of pages rated", "hops"}
+    assert counts_of("map")["reflections"] == 0.0
+    assert counts_of("map", question("more", "How often does the tide turn, and who paid the price?"))["reflections"] == 1.0
+    assert (counts_of("plan")["rounds"], counts_of("agent")["queries"], counts_of("flow")) == (0.0, 0.0, {})
+    with asking_a_model(corpus, kept, Reader({"twice a day": "twice a day"}), lambda _: None) as context:
+        assert asked_all([TIDE], context)["tide"].counts == {"gate opened": 0.0}
+
+
 def test_each_repeat_asks_the_model_again_and_goes_on_where_it_was_stopped(corpus, kept):
     request = EvaluationRequest(what="answers", readers=("flow",), repeats=2, settings=AllSettings(ask=model_settings()))
     arms = arms_of(request)

@@ -79,7 +79,9 @@ COST = {"calls": 3, "input_tokens": 500, "output_tokens": 40, "cost": 0.5, "seco
 def judged_answers():
     plan = plan_by_hand(BOTH, NOTHING, what="answers", readers=("flow",))
     asked = {
-        "both": replace(answered(BOTH, answer="nine \ud800 metres", **COST), cited=(("b.pdf", 2), ("a.pdf", 1))),
+        "both": replace(
+            answered(BOTH, answer="nine \ud800 metres", **COST), cited=(("b.pdf", 2), ("a.pdf", 1)), counts={"rounds": 2.0}
+        ),
         "nothing": answered(NOTHING, answer="not found in these documents", status="not_found"),
     }
     judged = {
@@ -107,6 +109,7 @@ def test_a_line_of_a_judged_answer_has_its_verdict_and_its_cost(tmp_path):
         "reason": "the same width",
         "cited_pages": [["b.pdf", 2], ["a.pdf", 1]],
         **COST,
+        "rounds": 2.0,
     }
     assert list(nothing) == list(both) and (nothing["gold"], nothing["answerable"]) == ([], False)
     assert (nothing["status"], nothing["kind"], nothing["judged_by"], nothing["reason"]) == ("not_found", "abstained", "rules", "")

@@ -74,6 +74,19 @@ def test_a_benchmark_without_what_is_measured_is_refused_with_what_can_be(tmp_pa
         plan_of(folder)
 
 
+def test_oracle_is_asked_what_has_evidence_or_no_answer_and_adjusted_beside_agent_alone(folder, tmp_path):
+    bare = small_benchmark(tmp_path / "bare", {"id": "bare", "document": CHEAP[0], "question": "Why?", "answer": "so"})
+    plan = plan_of(bare, what="answers", readers=("oracle", "agent", "adjusted"))
+    assert [one.id for one in plan.questions] == ["q0", "q1", "q2", "q-none"]
+    assert [arm.reader for arm in plan.arms] == ["oracle", "agent", "adjusted"]
+    assert "bare" in [one.id for one in plan_of(bare, what="answers").questions]
+    with pytest.raises(RequestError, match="as many pages as 'agent', which is not asked; --reader adjusted,agent"):
+        plan_of(folder, readers=("adjusted", "oracle"))
+    (folder / "questions.jsonl").write_text((folder / "questions.jsonl").read_text().splitlines()[-1] + "\n")
+    with pytest.raises(RequestError, match="no question of 'small' has evidence pages, which 'oracle' reads"):
+        plan_of(folder, what="answers", readers=("oracle",))
+
+
 def test_a_measurement_without_a_dataset_is_refused():
     with pytest.raises(RequestError, match="evaluate retrieval"):
         plan_evaluation(EvaluationRequest())

@@ -190,6 +190,13 @@ def test_a_model_that_gives_no_answer_that_counts_is_not_right_and_is_counted():
     assert worth_of_answer(NOTHING, "abstained", correct=True)[UNANSWERED] == 0.0
 
 
+def test_what_a_reader_counts_is_measured_and_where_it_reflected_whether_it_was_right_then():
+    found = worth_of_answer(CAR, "exact", correct=True, counts={"rounds": 2.0, "gate opened": 1.0, "reflections": 1.0})
+    assert (found["rounds"], found["gate opened"], found["right where it reflected"]) == (2.0, 1.0, 1.0)
+    content = worth_of_answer(CAR, "exact", correct=True, counts={"reflections": 0.0})
+    assert content["reflections"] == 0.0 and "right where it reflected" not in content
+
+
 def test_to_refuse_is_right_where_there_is_no_answer():
     found = worth_of_answer(NOTHING, "abstained", correct=True)
     assert (found[CORRECT], found[STRICT], found[REFUSED_RIGHTLY]) == (1.0, 1.0, 1.0) and REFUSED_WRONGLY not in found
