@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -113,7 +113,15 @@ def mcp() -> str:
     return "\n".join(lines)
 
 
-PAPER_COLUMNS = ("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question")
+PAPER_COLUMNS = ("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question, all rows")
+
+
+def gathered(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a row for each thing that is said, with the tables of which it is said."""
+    tables = dict[str, list[str]]()
+    for what, name in said:
+        tables.setdefault(what, []).append(f"`{name}`")
+    yield from (row(what, ", ".join(names)) for what, names in tables.items())
 
 
 def papers() -> str:
@@ -126,18 +134,18 @@ def papers() -> str:
             lines += [
                 "",
                 f"## {paper}",
-                *table("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question"),
+                *table("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question, all rows"),
             ]
         asked = change_settings(method_of(printed.preset), {"ask.reading.by": "model"})
         arms = [(reader, change_settings(asked, change).ask) for reader, change in printed.own_rows.values()]
         calls = sum(sum(reader_module(reader, ask).most_calls(ask).values()) for reader, ask in arms)
         rows = f"{len(arms)} of {len(printed.rows)}"
         lines.append(row(f"`{name}`", printed.title.partition(", ")[2], ", ".join(printed.printed), rows, f"at most {calls:,}"))
-    lines += ["", "## What stands in the way", *table("table", "row", "because")]
-    absent = [(name, one) for name in table_names() for one in find_table(name).rows if one.absent]
-    lines += [row(f"`{name}`", one.name, one.absent) for name, one in absent]
-    lines += ["", "## What the printed figures do not say", *table("table", "note")]
-    lines += [row(f"`{name}`", note) for name in table_names() for note in find_table(name).notes]
+    tables = [find_table(name) for name in table_names()]
+    absent = ((f"{one.name}: {one.absent}", each.name) for each in tables for one in each.rows if one.absent)
+    notes = ((note, each.name) for each in tables for note in each.notes)
+    lines += ["", "## What stands in the way of the other rows", *table("row, and why it is not here", "tables"), *gathered(absent)]
+    lines += ["", "## What the figures do not say", *table("note", "tables"), *gathered(notes)]
     return "\n".join(lines)
 
 
