@@ -17,7 +17,7 @@ class BenchmarkQuestion:
 
     `documents` are those that it is asked of, by their names in the benchmark. Any of `answers` is right; there is none where the
     documents do not answer (`answerable` is false) or where none is written down. `evidence` are the pages that hold the answer;
-    empty where they are not known.
+    empty where they are not known. `task` is the kind of question, as the benchmark calls it.
     """
 
     id: str
@@ -29,6 +29,7 @@ class BenchmarkQuestion:
     answer_format: str = ""
     evidence: tuple[PageOf, ...] = ()
     evidence_sources: tuple[str, ...] = ()
+    task: str = ""
 
     @property
     def judgeable(self) -> bool:

@@ -64,7 +64,8 @@ def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
     surveys = ("surveys",) if collects(question.text) else ()
     formats = (f"answer: {FORMATS[question.answer_format]}",) if question.answer_format in FORMATS else ()
     types = (f"type: {question.document_type}",) if question.document_type else ()
-    return (ALL, *pages, *surveys, *formats, *sources, *types)
+    tasks = (f"task: {question.task}",) if question.task else ()
+    return (ALL, *pages, *surveys, *formats, *sources, *types, *tasks)
 
 
 def names_its_document(question: BenchmarkQuestion, documents: Collection[str]) -> bool:

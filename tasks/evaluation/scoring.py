@@ -14,7 +14,7 @@ import polars as pl
 from storage.records.answers import AnswerStatus
 from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, Figure, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.algorithms.metrics.benchmark_scores import Rules, anls, benchmark_score, f1_score
+from tasks.algorithms.metrics.benchmark_scores import Rules, anls, anls_of_lists, benchmark_score, f1_score, word_scores
 from tasks.algorithms.metrics.bootstrap import resampled_interval
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
@@ -59,7 +59,8 @@ GATE_OPENED, REFLECTIONS = "gate opened", "reflections"
 RIGHT_REFLECTED = "right where it reflected"
 SHOWN, SHOWN_FIRST = "answer stands in a quote", "answer stands in the first quote"
 WORDS_SHOWN = "words shown"
-ANLS = "ANLS"
+ANLS, ANLS_OF_ALL = "ANLS", "ANLS by DUDE's rules"
+SAME_WORDS, WORDS_F1 = "exact match by SlideVQA's rules", "F1 of words by SlideVQA's rules"
 TO_THE_WORD = {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST}
 BY_RULES = "rules"
 
@@ -113,7 +114,8 @@ BY_WEIGHTS = frozenset(
         *(PERFECT, RECALLED, IRRELEVANT, RETURNED, OWN_IRRELEVANT),
         *(name(ranking, cut) for name in (gain_over, perfect_by) for ranking in (OWN, BASELINE) for cut in CUTS),
         *(CORRECT, PROVEN, BY_THE_RULES, STRICT, ANSWERED, PRECISION, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
-        *(SHOWN, SHOWN_FIRST, WORDS_SHOWN, ANLS, f1_by(Rules.MMLONGBENCH), *map(accuracy_by, Rules)),
+        *(SHOWN, SHOWN_FIRST, WORDS_SHOWN, ANLS, ANLS_OF_ALL, SAME_WORDS, WORDS_F1),
+        *(f1_by(Rules.MMLONGBENCH), *map(accuracy_by, Rules)),
     )
 )
 """What depends on the weights of the probabilities: how many pages are read, and what is refused."""
@@ -272,7 +274,8 @@ def score_by_benchmarks(
 ) -> tuple[pl.DataFrame, tuple[Figure, ...]]:
     """Score a model's answers by the rules of published benchmarks; F1, which is no mean over questions, stands apart.
 
-    ANLS is of answerable questions that ask for no list. Accuracy and F1 need questions that say in which format they are answered.
+    ANLS is of answerable questions that ask for no list, DUDE's of all. It, accuracy and F1 need questions that say in which format
+    they are answered; SlideVQA's rules are for the others.
     """
     formatted = any(question.answer_format for question in questions)
     worths = {
@@ -291,8 +294,14 @@ def _worth_by_benchmarks(question: BenchmarkQuestion, asked: Asked, judged: Judg
     for rules in Rules if formatted else ():
         score = benchmark_score(given=given, answers=question.answers, answer_format=question.answer_format, rules=rules)
         values[accuracy_by(rules)] = score if question.answerable else float(abstained)
+    alike = anls_of_lists if question.answer_format == "List" else anls
+    likeness = alike(given=given, answers=question.answers) if question.answerable else float(abstained)
     if question.answerable and question.answer_format != "List":
-        values[ANLS] = anls(given=given, answers=question.answers)
+        values[ANLS] = likeness
+    if formatted:
+        values[ANLS_OF_ALL] = likeness
+    elif question.answerable:
+        values[SAME_WORDS], values[WORDS_F1] = word_scores(given=given, answers=question.answers, question=question.text)
     return values
 
 

@@ -9,6 +9,7 @@ import json
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter
+from reportlab.pdfgen.canvas import Canvas
 
 from flows.cli.main import main
 from tasks.asking.weights import read_weights, shipped_weights
@@ -17,6 +18,7 @@ from tasks.settings.ask import load_settings
 from tests.asking_worlds import TOLD
 from tests.evaluation_plans import UNANSWERABLE, small_benchmark
 from tests.program import flowreader
+from tests.tasks.evaluation.benchmarks.test_formats import DECK, DUDE, MP_DOCVQA
 
 MEASURED = ("flow", "top-k")
 """The readers that are measured where none is named."""
@@ -54,6 +56,28 @@ def harbour(folder):
 
 
 @pytest.fixture(scope="module")
+def releases(folder):
+    """A question on page 2 of a PDF in the form of each release that is of PDFs or pictures, by the name of its loader."""
+    told = {
+        "dude": ("ab12", DUDE, 1),
+        "mp-docvqa": ("pybv0228_p80-pybv0228_p81", MP_DOCVQA, 1),
+        "slidevqa": ("piers-2015", DECK, 2),
+    }
+    for kind, (name, record, page) in told.items():
+        (folder / kind / "pages").mkdir(parents=True)
+        canvas = Canvas(str(folder / kind / "pages" / f"{name}.pdf"))
+        for text in ("A list of crews.", "The pier is 9 m high."):
+            canvas.drawString(72, 700, text)
+            canvas.showPage()
+        canvas.save()
+        pages = {"answers_page_bounding_boxes": [[{"page": page}]], "answer_page_idx": page, "evidence_pages": [page]}
+        asked = record | {key: value for key, value in pages.items() if key in record}
+        written = asked if kind == "slidevqa" else {"dataset_name": kind, "data": [asked]}
+        (folder / kind / ("dev.jsonl" if kind == "slidevqa" else "val.json")).write_text(json.dumps(written))
+    return tuple(told)
+
+
+@pytest.fixture(scope="module")
 def first(asked_home, small, folder):
     """The first evaluation of all."""
     return flowreader(
@@ -62,14 +86,15 @@ def first(asked_home, small, folder):
 
 
 @pytest.fixture(scope="module")
-def series(asked_home, small, plans, harbour, folder, first):
+def series(asked_home, small, plans, harbour, releases, folder, first):
     """What each further command showed, and the runs that Prefect saw, by their ids."""
     (folder / "other.toml").write_text("[ask.selection]\nread = 1\n")
-    retrieval = ["retrieval", small, "--corpus", "small"]
+    retrieval, given = ["retrieval", small, "--corpus", "small"], ["--reader", "direct,oracle"]
     commands = {
         "again": [*retrieval, "--json"],
         "otherwise": [*retrieval, "--settings", folder / "other.toml", "--json"],
         "given": [*retrieval, "--reader", "adjusted,agent,oracle", "--out", folder / "given.jsonl", "--json"],
+        **{kind: ["retrieval", folder / kind, *given, "--out", folder / f"{kind}.jsonl", "--json"] for kind in releases},
         "answers": ["answers", harbour, "--out", folder / "answers.jsonl", "--json"],
         "ablations": ["ablations", harbour, "--only", "BM25 only", "--only", "rounds 0", "--json"],
         "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", folder / "probes.jsonl"],
@@ -171,6 +196,13 @@ def test_oracle_reads_the_pages_of_the_evidence_and_adjusted_as_many_of_the_best
         read = adjusted["evidence_pages_returned"]
         assert len(read) == len(agent["evidence_pages_returned"]) and read == adjusted["ranked_pages"][: len(read)]
         assert oracle["evidence_pages_returned"] == oracle["gold_pages"] == oracle["ranked_pages"][:1]
+
+
+@pytest.mark.parametrize("kind", ["dude", "mp-docvqa", "slidevqa"])
+def test_a_release_is_read_with_its_pdfs_and_its_pages_counted_as_it_counts_them(series, folder, kind):
+    direct, oracle = lines(folder / f"{kind}.jsonl")
+    assert direct["evidence_pages_returned"] == [1, 2] and oracle["evidence_pages_returned"] == oracle["gold_pages"] == [2]
+    assert evaluation(series, kind)["benchmark"] == kind
 
 
 def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_it_moved(series, call):
@@ -278,7 +310,7 @@ def test_every_evaluation_is_kept_as_it_was_printed(series, call):
         "probe",
         "ablations",
         "answers",
-        *["retrieval"] * 4,
+        *["retrieval"] * 7,
     ]
     assert {run["flow"] for run in series["runs"].values()} == {"evaluate"} and len(series["runs"]) == len(listed)
     for name in ("again", "answers", "ablations"):

@@ -98,7 +98,10 @@ def _add_fits(actions: Any, into: Parser) -> None:  # noqa: ANN401
     _add_measured(transfer, "transfer", "flow,top-k", "document")
 
 
-DATASET = "a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published"
+DATASET = (
+    "a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA, VisDoMBench, DUDE, MP-DocVQA or SlideVQA, "
+    "as published"
+)
 MEASURED = {
     "retrieval": ("flow,top-k", "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"),
     "answers": ("flow,top-k", "how many answers are right, what is refused, and what it costs"),

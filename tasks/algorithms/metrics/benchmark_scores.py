@@ -1,4 +1,4 @@
-"""What an answer is worth by the published rules of MMLongBench-Doc and of LongDocURL, and by ANLS, as DocVQA has it.
+"""What an answer is worth by the published rules of MMLongBench-Doc, LongDocURL, DUDE and SlideVQA, and by ANLS, as DocVQA has it.
 
 Theirs are applied to the short answer that a model extracts from a reply. These are applied to the answer as given, without the
 numbers of its sources: to the number that it is about, the items that it lists, or all of its words. A wordy answer is worth less
@@ -7,15 +7,18 @@ here than it would be there.
 
 import math
 import re
+import string
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import starmap
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.metrics.answers import TOLERANCE, alternatives_of, items_of, main_number, statements_of, turning
-from tasks.algorithms.metrics.numbers import NUMBER, stated_numbers
+from tasks.algorithms.metrics.numbers import NUMBER, SPELLED, stated_numbers
 
 THRESHOLD = 0.5
 """What is no more alike than this counts as different."""
@@ -63,6 +66,43 @@ def anls(*, given: str, answers: Sequence[str]) -> float:
     plain = " ".join(statements_of(given)).lower()
     known = (" ".join(answer.lower().split()) for answer in alternatives_of(answers) if plain)
     return max((likeness(plain, answer) for answer in known), default=0.0)
+
+
+def anls_of_lists(*, given: str, answers: Sequence[str]) -> float:
+    """Return DUDE's ANLS of a list, in [0, 1]: each item with another of the known ones, over the length of the longer list."""
+
+    def plain(text: str) -> list[str]:
+        return [" ".join(item.lower().split()) for item in items_of(text)]
+
+    items = plain("\n".join(statements_of(given)))
+    tables = [np.array([[likeness(item, other) for other in plain(answer)] for item in items]) for answer in answers if items]
+    return max((float(alike[linear_sum_assignment(-alike)].sum() / max(alike.shape)) for alike in tables), default=0.0)
+
+
+_SAYS_NOTHING = re.compile(r"\b(?:a|an|the|and|this is|it is|percent|because of|because|due to)\b|&")
+_COUNTED = re.compile(r"\b(?:how many|which)\s+(\w+)")
+_NO_WORDS = str.maketrans("", "", string.punctuation)
+
+
+def word_scores(*, given: str, answers: Sequence[str], question: str) -> tuple[float, float]:
+    """Return whether an answer has the very words of a known one, and the F1 of their words, as SlideVQA has them.
+
+    Articles, signs, words that say nothing and the unit that the question names do not count; small numbers are digits.
+    """
+    units = set(_COUNTED.findall(question.lower()))
+
+    def words(text: str) -> list[str]:
+        plain = _SAYS_NOTHING.sub(" ", text.lower()).translate(_NO_WORDS).split()
+        said = plain[:1] if plain[:1] in (["yes"], ["no"]) else plain
+        return [str(SPELLED.get(word, word)) for word in said if word not in units]
+
+    own = words(" ".join(statements_of(given)))
+    scores = [(float(own == other), _words_f1(Counter(own), Counter(other))) for answer in answers if (other := words(answer))]
+    return max(scores, default=(0.0, 0.0)) if own else (0.0, 0.0)
+
+
+def _words_f1(own: Counter[str], other: Counter[str]) -> float:
+    return 2.0 * (own & other).total() / (own.total() + other.total())
 
 
 def likeness(one: str, other: str) -> float:

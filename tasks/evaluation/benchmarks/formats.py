@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path, PurePosixPath
 
@@ -80,7 +81,8 @@ def longdocurl_question(row: Row, _kind: str) -> BenchmarkQuestion:
     document = row.text("doc_id" if "doc_id" in row.cells else "doc_no")
     document = document if document.lower().endswith(".pdf") else f"{document}.pdf"
     identity = row.text("id" if "id" in row.cells else "question_id")
-    asked = BenchmarkQuestion(id=identity, text=row.text("question"), documents=(document,))
+    task = row.optional_text("task_tag") or row.optional_text("task_type")
+    asked = BenchmarkQuestion(id=identity, text=row.text("question"), documents=(document,), task=task)
     return annotated_question(row, asked, holder=document)
 
 
@@ -138,6 +140,67 @@ def _visdom_answers(row: Row, kind: str) -> list[str]:
     return [str(entry["answer"]) for entry in entries if isinstance(entry, dict)]
 
 
+def dude_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return the question of a record of DUDE, in the form of its published evaluator; nobody here has seen its release.
+
+    Several answers are one list, else they and their variants are alternatives. Pages are counted from 0, and known of answers that
+    stand in the document.
+    """
+    row.require_columns("answers", "answer_type")
+    holder, task = row.text("docId"), row.text("answer_type").replace("-", " ")
+    written, boxes = (row.items(name) for name in ("answers", "answers_page_bounding_boxes"))
+    pages = [box["page"] for group in boxes if isinstance(group, list) for box in group if isinstance(box, dict) and "page" in box]
+    evidence = replace(row, cells={"answers_page_bounding_boxes": pages}).pages("answers_page_bounding_boxes", first=0)
+    asked = BenchmarkQuestion(
+        id=row.text("questionId"),
+        text=row.text("question"),
+        documents=(holder,),
+        answer_format="List" if task.startswith("list") or len(written) > 1 else "Str",
+        evidence=tuple((holder, page) for page in evidence),
+        task=task,
+    )
+    if task == "not answerable":
+        return replace(asked, answerable=False, answer_format="None")
+    if asked.answer_format == "List":
+        return replace(asked, answers=(json.dumps(list(map(str, written)), ensure_ascii=False),))
+    return with_alternatives(asked, map(str, (*written, *row.items("answers_variants"))))
+
+
+def mp_docvqa_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return the question of a record of MP-DocVQA, in the form that its users read; nobody here has seen its release.
+
+    That is of pictures: the pages of a question, which may be a part of their document, are a PDF named by the first and the last.
+    """
+    pages = row.names("page_ids")
+    if not pages:
+        raise row.wrong("page_ids", "names no page")
+    holder = f"{pages[0]}-{pages[-1]}"
+    asked = BenchmarkQuestion(
+        id=row.text("questionId"),
+        text=row.text("question"),
+        documents=(holder,),
+        evidence=tuple((holder, page) for page in row.pages("answer_page_idx", first=0)),
+    )
+    return with_alternatives(asked, map(str, row.items("answers")))
+
+
+def slidevqa_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return the question of a record of SlideVQA, in the form of its README; nobody here has seen its release.
+
+    That is of pictures: those of a deck are a PDF under its name.
+    """
+    row.require_columns("answer", "evidence_pages")
+    holder = row.text("deck_name")
+    asked = BenchmarkQuestion(
+        id=row.text("qa_id"),
+        text=row.text("question"),
+        documents=(holder,),
+        evidence=tuple((holder, page) for page in row.pages("evidence_pages", first=1)),
+        task=row.optional_text("reasoning_type"),
+    )
+    return with_alternatives(asked, [row.optional_text("answer")])
+
+
 def annotated_question(row: Row, asked: BenchmarkQuestion, *, holder: str) -> BenchmarkQuestion:
     """Return a question with its answer and evidence, which three benchmarks write in the same columns.
 
@@ -182,6 +245,10 @@ def _by_name(file: Path, kinds: Mapping[str, str], known: bool) -> str:
     return next((kind for part, kind in kinds.items() if part in file.stem.lower()), "") if known and file.suffix == ".csv" else ""
 
 
+def _by_columns(kind: str, needed: Set[str], file: Path, columns: frozenset[str]) -> str:
+    return kind if file.suffix != ".csv" and needed <= columns else ""
+
+
 # LongDocURL before MMLongBench-Doc, whose columns its copies have too.
 FORMATS = (
     BenchmarkFormat(
@@ -217,5 +284,18 @@ FORMATS = (
         kind_of=lambda file, columns: _by_name(file, VISDOM_KINDS, len(VISDOM_COLUMNS - columns) <= 1),
         question=visdom_question,
         folders=lambda file, _given, _kind: (file.parent / "docs", file.parent),
+    ),
+    *(
+        BenchmarkFormat(
+            layout=f"{name} (its .json or .jsonl and the PDFs)",
+            kind_of=partial(_by_columns, kind, columns),
+            question=question,
+            folders=lambda _file, given, _kind: (given,),
+        )
+        for name, kind, columns, question in (
+            ("DUDE", "dude", {"questionId", "docId", "answers_page_bounding_boxes"}, dude_question),
+            ("MP-DocVQA", "mp-docvqa", {"questionId", "page_ids"}, mp_docvqa_question),
+            ("SlideVQA", "slidevqa", {"deck_name", "qa_id", "question"}, slidevqa_question),
+        )
     ),
 )

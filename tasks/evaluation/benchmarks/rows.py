@@ -8,16 +8,22 @@ import csv
 import io
 import json
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from storage.errors import ExpectedError
 
 SUFFIXES = frozenset({".csv", ".json", ".jsonl"})
 HEAD_BYTES = 1 << 20
 """Enough for the first record; a results file of a gigabyte must not be read to learn that it asks nothing."""
+
+
+WRAPPED = re.compile(r'\s*\{[^][{}]*"data"\s*:\s*(?=\[)')
+"""What stands before the records of the Robust Reading Competition: the name and the version of the dataset."""
 
 
 class BenchmarkError(ExpectedError, ValueError):
@@ -122,6 +128,7 @@ def columns_of(file: Path) -> frozenset[str]:
             text = stream.read(HEAD_BYTES).decode("utf-8-sig", "ignore")
         if file.suffix.lower() == ".csv":
             return frozenset(next(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), []))
+        text = WRAPPED.sub("", text, count=1)
         first: dict[str, object] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
     except (OSError, ValueError, csv.Error, RecursionError) as error:
         raise BenchmarkError(f"{str(file)!r} does not begin with a row of questions: {_reason(error)}", str(file)) from error
@@ -139,7 +146,8 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     if file.suffix.lower() == ".csv":
         rows = tuple(_table_rows(file, text))
     else:
-        rows = tuple(_array_rows(file, text) if text.lstrip().startswith("[") else _line_rows(file, text))
+        array = text.lstrip().startswith("[") or WRAPPED.match(text)
+        rows = tuple(_array_rows(file, text) if array else _line_rows(file, text))
     if not rows:
         raise BenchmarkError(f"{str(file)!r} holds no questions", str(file), "it needs at least one")
     return rows
@@ -164,7 +172,8 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:
-    for number, value in enumerate(_parse(f"{file}", text), 1):
+    parsed = _parse(f"{file}", text)
+    for number, value in enumerate(parsed["data"] if isinstance(parsed, dict) else parsed, 1):
         yield _object_row(f"{file}, record {number}", number, value)
 
 
@@ -176,9 +185,9 @@ def _line_rows(file: Path, text: str) -> Iterator[Row]:
         yield _object_row(place, number, _parse(place, written))
 
 
-def _parse(place: str, text: str) -> list[object]:
+def _parse(place: str, text: str) -> Any:  # noqa: ANN401 - any JSON
     try:
-        parsed: list[object] = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{place} is not JSON: {_reason(error)}", place, "fix it or remove it") from error
     return parsed

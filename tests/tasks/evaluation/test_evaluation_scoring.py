@@ -12,6 +12,7 @@ from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.evaluation.scoring import (
     ANLS,
+    ANLS_OF_ALL,
     ANSWERED,
     AT_FLOW,
     BASELINE,
@@ -30,10 +31,12 @@ from tasks.evaluation.scoring import (
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     SAME_EACH,
+    SAME_WORDS,
     SHOWN,
     SHOWN_FIRST,
     STRICT,
     UNANSWERED,
+    WORDS_F1,
     WORDS_SHOWN,
     Judged,
     accuracy_by,
@@ -271,10 +274,10 @@ def test_by_the_rules_of_benchmarks_an_answer_has_the_worth_of_its_format():
         (LENGTH, "12 m", "numeric"), (TOWN, "Rom", "wrong"), (TOWNS, "Paris", "wrong"), (NOBODY, "", "abstained")
     )
     assert found == {
-        "length": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0, ANLS: 0.0},
-        "town": {MMLONGBENCH: 0.0, LONGDOCURL: 0.0, ANLS: 0.0},
-        "towns": {MMLONGBENCH: 0.0, LONGDOCURL: 0.5},
-        "nobody": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0},
+        "length": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0, ANLS: 0.0, ANLS_OF_ALL: 0.0},
+        "town": {MMLONGBENCH: 0.0, LONGDOCURL: 0.0, ANLS: 0.0, ANLS_OF_ALL: 0.0},
+        "towns": {MMLONGBENCH: 0.0, LONGDOCURL: 0.5, ANLS_OF_ALL: 0.5},
+        "nobody": {MMLONGBENCH: 1.0, LONGDOCURL: 1.0, ANLS_OF_ALL: 1.0},
     }
     # One of three answerable ones is right, and one of three answers that were given.
     assert [(one.metric, one.value, one.questions, one.documents) for one in apart] == [
@@ -293,4 +296,4 @@ def test_who_abstains_is_right_only_where_nothing_answers_and_what_nobody_read_d
 
 def test_where_no_question_says_how_it_is_answered_there_is_only_the_likeness_of_words():
     found, apart = by_benchmarks((CAR, "a cat", "wrong"), (NOTHING, "", "abstained"))
-    assert (found, apart) == ({"car": {ANLS: pytest.approx(0.8)}}, ())
+    assert (found, apart) == ({"car": {ANLS: pytest.approx(0.8), SAME_WORDS: 0.0, WORDS_F1: 0.0}}, ())

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.metrics.benchmark_scores import Rules, anls, benchmark_score, edit_distance, f1_score, likeness
+from tasks.algorithms.metrics.benchmark_scores import (
+    Rules,
+    anls,
+    anls_of_lists,
+    benchmark_score,
+    edit_distance,
+    f1_score,
+    likeness,
+    word_scores,
+)
 
 MMLONGBENCH, LONGDOCURL = Rules.MMLONGBENCH, Rules.LONGDOCURL
 WORDS = st.text("abc xyz,.", min_size=1).filter(lambda text: text.strip(" ,."))
@@ -125,3 +134,34 @@ def test_edit_distances_are_distances(one, other, third):
     assert abs(len(one) - len(other)) <= there <= max(len(one), len(other))
     assert there <= edit_distance(one, third) + edit_distance(third, other)
     assert likeness(one, other) == likeness(other, one)
+
+
+@pytest.mark.parametrize(
+    ("answer", "known", "worth"),
+    [
+        ("oak; ash", '["ash", "oak"]', 1.0),
+        ("oak", '["ash", "oak"]', 0.5),
+        ("oak; ash; elm", '["ash", "oak"]', 2 / 3),
+        ("kitten; oak", '["oak", "sitting"]', (1 + 4 / 7) / 2),
+        ("oak; oak", '["oak", "ash"]', 0.5),  # each known item once
+        ("", '["oak"]', 0.0),
+    ],
+)
+def test_items_of_a_list_are_matched_so_that_they_are_most_alike(answer, known, worth):
+    assert anls_of_lists(given=answer, answers=[known]) == pytest.approx(worth)
+
+
+@pytest.mark.parametrize(
+    ("answer", "known", "question", "same", "f1"),
+    [
+        ("It is the Red Pier.", "red pier", "Which is open?", 1.0, 1.0),
+        ("three piers", "3", "How many piers are there?", 1.0, 1.0),
+        ("Yes, there are", "yes.", "Are there piers?", 1.0, 1.0),
+        ("the red pier of Oddvik", "red pier", "Where?", 0.0, 2 * 2 / (4 + 2)),
+        ("40 percent", "40%", "How much?", 1.0, 1.0),
+        ("green", "red", "Which colour?", 0.0, 0.0),
+        ("", "red", "Which colour?", 0.0, 0.0),
+    ],
+)
+def test_slidevqas_words_are_the_same_but_for_what_says_nothing(answer, known, question, same, f1):
+    assert word_scores(given=answer, answers=[known, "other words"], question=question) == (same, pytest.approx(f1))

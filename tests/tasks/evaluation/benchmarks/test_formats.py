@@ -48,6 +48,38 @@ SPIQA = {
 }
 SLIDEVQA = {**SPIQA, "q_id": "12", "evidence_pages": "[0, 6]"}
 VISDOM_PAPER_TAB = "[{'answer': \"Kite's\", 'type': 'extractive'}, {'answer': 'A\\nkite', 'type': 'abstractive'}, {'answer': ' '}]"
+DUDE = {
+    "questionId": "ab12_cd34",
+    "question": "How high is the pier?",
+    "answers": ["9 m"],
+    "answers_page_bounding_boxes": [[{"left": 9, "top": 4, "width": 18, "height": 22, "page": 0}, {"page": 3}]],
+    "answers_variants": ["nine metres"],
+    "answer_type": "extractive",
+    "docId": "ab12",
+    "data_split": "val",
+}
+MP_DOCVQA = {
+    "questionId": 49153,
+    "question": "What is the number of the pier?",
+    "doc_id": "pybv0228",
+    "page_ids": ["pybv0228_p80", "pybv0228_p81"],
+    "answers": ["9", "nine"],
+    "answer_page_idx": 1,
+    "data_split": "val",
+}
+DECK = {
+    "deck_name": "piers-2015",
+    "deck_url": "http://x",
+    "image_urls": ["http://x/1.jpg"],
+    "qa_id": 7,
+    "question": "How many piers are there?",
+    "answer": "3",
+    "arithmetic_expression": "1+2",
+    "evidence_pages": [4, 20],
+    "reasoning_type": "Multi-Hop, Numerical",
+    "answer_type": "Non-span",
+}
+"""In the forms of DUDE's evaluator, of programs that read MP-DocVQA, and of SlideVQA's README; with values of ours."""
 FILES = {
     "folder": "questions.jsonl",
     "mmlongbench-doc": "samples.json",
@@ -57,6 +89,9 @@ FILES = {
     "visdombench-spiqa": "spiqa.csv",
     "visdombench-paper-tab": "paper_tab.csv",
     "visdombench-slidevqa": "slidevqa.csv",
+    "dude": "DUDE_gt.json",
+    "mp-docvqa": "val.json",
+    "slidevqa": "dev.jsonl",
 }
 
 
@@ -100,10 +135,57 @@ def without(record, column):
                 "answers": ("5",),
                 "answer_format": "Int",
                 "evidence": (("7000001.pdf", 8),),
+                "task": "Reasoning",
             },
         ),
         ("longdocurl", {**LONGDOCURL, "doc_no": 7000001}, {"documents": ("7000001.pdf",)}),
-        ("longdocurl", LONGDOCURL_COPY, {"id": "q1", "documents": ("7000002.pdf",), "answers": ("31 m",)}),
+        ("longdocurl", LONGDOCURL_COPY, {"id": "q1", "documents": ("7000002.pdf",), "answers": ("31 m",), "task": "Locating"}),
+        (
+            "dude",
+            DUDE,
+            {
+                "id": "ab12_cd34",
+                "text": "How high is the pier?",
+                "documents": ("ab12",),
+                "answers": ("9 m", "nine metres"),
+                "answer_format": "Str",
+                "evidence": (("ab12", 1), ("ab12", 4)),
+                "task": "extractive",
+            },
+        ),
+        (
+            "dude",
+            {**DUDE, "answers": ["oak", "ash"], "answer_type": "list/abstractive", "answers_page_bounding_boxes": []},
+            {"answers": ('["oak", "ash"]',), "answer_format": "List", "evidence": (), "task": "list/abstractive"},
+        ),
+        (
+            "dude",
+            {**DUDE, "answers": [], "answer_type": "not-answerable"},
+            {"answerable": False, "answers": (), "task": "not answerable"},
+        ),
+        ("dude", {**DUDE, "answers": [""], "answer_type": "not answerable"}, {"answerable": False, "answer_format": "None"}),
+        (
+            "mp-docvqa",
+            MP_DOCVQA,
+            {
+                "id": "49153",
+                "documents": ("pybv0228_p80-pybv0228_p81",),
+                "answers": ("9", "nine"),
+                "evidence": (("pybv0228_p80-pybv0228_p81", 2),),
+            },
+        ),
+        ("mp-docvqa", without(without(MP_DOCVQA, "answers"), "answer_page_idx"), {"answers": (), "evidence": ()}),
+        (
+            "slidevqa",
+            DECK,
+            {
+                "id": "7",
+                "documents": ("piers-2015",),
+                "answers": ("3",),
+                "evidence": (("piers-2015", 4), ("piers-2015", 20)),
+                "task": "Multi-Hop, Numerical",
+            },
+        ),
         (
             "uda-paper-tab",
             {**PAPER_TAB, "answer_3": "the red kite ", "answer_4": "NaN"},
@@ -182,6 +264,9 @@ def test_an_annotated_answer_is_one_text_of_a_named_format_or_a_refusal(cells, a
         ("uda-feta-tab", FETA, ("answer",)),
         ("visdombench-slidevqa", SLIDEVQA, ("q_id", "question", "answer", "doc_path", "documents", "evidence_pages")),
         ("folder", OWN, ("id", "question", "document")),
+        ("dude", DUDE, ("question", "answers", "answer_type")),
+        ("mp-docvqa", MP_DOCVQA, ("question",)),
+        ("slidevqa", DECK, ("answer", "evidence_pages")),
     ],
 )
 def test_a_missing_column_is_named_and_does_not_hide_the_benchmark(kind, cells, columns):

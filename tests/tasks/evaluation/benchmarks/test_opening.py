@@ -10,8 +10,18 @@ import unicodedata
 import pytest
 
 from tasks.evaluation.benchmarks.opening import find_documents, open_benchmark, recognise
-from tasks.evaluation.benchmarks.rows import BenchmarkError
-from tests.tasks.evaluation.benchmarks.test_formats import FETA, LONGDOCURL, MMLONGBENCH, PAPER_TAB, SLIDEVQA, SPIQA
+from tasks.evaluation.benchmarks.rows import HEAD_BYTES, BenchmarkError
+from tests.tasks.evaluation.benchmarks.test_formats import (
+    DECK,
+    DUDE,
+    FETA,
+    LONGDOCURL,
+    MMLONGBENCH,
+    MP_DOCVQA,
+    PAPER_TAB,
+    SLIDEVQA,
+    SPIQA,
+)
 
 
 def documents(folder, *names):
@@ -41,6 +51,13 @@ def array(file, *records):
     return file
 
 
+def wrapped(file, *records):
+    """Write the records as the Robust Reading Competition does."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"dataset_name": "Piers", "dataset_version": "0.1", "data": records}, indent=1), "utf-8")
+    return file
+
+
 def asked(identity="q1", document="a.pdf", **more):
     return {"id": identity, "document": document, "question": "Why?", **more}
 
@@ -60,6 +77,9 @@ WORLDS = {
     "uda-feta-tab": lambda folder: table(folder / "feta_qa.csv", FETA, delimiter="|"),
     "visdombench-spiqa": lambda folder: table(folder / "spiqa" / "spiqa.csv", SPIQA),
     "visdombench-slidevqa": lambda folder: table(folder / "slidevqa.csv", SLIDEVQA),
+    "dude": lambda folder: wrapped(folder / "DUDE_gt.json", DUDE),
+    "mp-docvqa": lambda folder: wrapped(folder / "data" / "val.json", MP_DOCVQA),
+    "slidevqa": lambda folder: lines(folder / "annotations" / "qa" / "dev.jsonl", DECK),
 }
 
 
@@ -217,3 +237,15 @@ def test_links_are_followed_circles_end_and_nothing_else_outside_or_hidden_is_a_
     names = ["../secret.pdf", str(tmp_path / "secret.pdf"), "b.pdf", "c.pdf", "d.pdf", "e.pdf", "f.pdf"]
     with pytest.raises(BenchmarkError, match="7 of 7"):
         found(names, docs)
+
+
+def test_wrapped_records_are_opened_with_their_documents_and_only_the_head_of_a_large_file_tells_what_it_is(tmp_path):
+    many = [DUDE | {"questionId": f"ab12_{number}", "answers": ["a pier " * 40]} for number in range(4000)]
+    file = wrapped(tmp_path / "DUDE_gt.json", *many)
+    assert file.stat().st_size > HEAD_BYTES
+    documents(tmp_path / "PDF", "val/ab12.pdf")
+    found = open_benchmark(tmp_path)
+    assert (found.name, len(found.questions)) == ("dude", 4000) and found.documents["ab12"].endswith("PDF/val/ab12.pdf")
+    file.write_text('{"dataset_name": "DUDE Dataset", "data": [3]}')
+    with pytest.raises(BenchmarkError, match="does not begin with a row of questions"):
+        open_benchmark(tmp_path)
