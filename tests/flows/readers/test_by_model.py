@@ -156,7 +156,7 @@ def test_a_walk_goes_by_the_models_ratings_and_reads_the_best_in_one_call(contex
     model = Reader(FACTS, instead={"RatedPage": rated})
     with read_by(context, model, settings=model_settings(walk={"everything": True, "alpha": 0.0, "pages": 2})) as (place, server):
         answer = answer_at(place, CABLE, reader="walk")
-    assert forms(server) == {"RatedPage": 9, "PathAnswer": 1} and answer.usage.most_calls == 42
+    assert forms(server) == {"RatedPage": 9, "PathAnswer": 1}
     assert answer.evidence_pages[0].page == 7 and answer.answer == "35 metres"
 
 
