@@ -87,9 +87,8 @@ def most_rated(settings: AskSettings) -> int:
 def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> PageWalk:
     """Rate the open pages, and go on to the unvisited neighbours of the best of them."""
     settings, opened = context.settings.walk, walk.beam.open
-    by_rules = rate_by_rules(question, graph, walk)
-    by_model = rate_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
-    ratings = np.array([rule if own is None else own for rule, own in zip(by_rules, by_model, strict=True)])
+    by_model = bool(context.reader.model)
+    ratings = rate_by_model(question, graph, walk, context) if by_model else rate_by_rules(question, graph, walk)
     beam = beam_walk.go_on(
         walk.beam,
         ratings,
@@ -99,10 +98,10 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
         share=settings.alpha,
         most=most_rated(context.settings),
     )
-    told = [f"{walk.pages.label_of(page, context)}: {rating:.1f}" for page, rating in zip(opened.tolist(), ratings, strict=True)]
+    rated = [(page, rating) for page, rating in zip(opened.tolist(), ratings.tolist(), strict=True) if not np.isnan(rating)]
+    told = [f"{walk.pages.label_of(page, context)}: {rating:.1f}" for page, rating in rated]
     more = f" and {len(told) - NAMED_IN_TRACE} more" if len(told) > NAMED_IN_TRACE else ""
-    rated_so = sum(rating is not None for rating in by_model)
-    by = f", {rated_so} of them by the model" if context.reader.model else ""
+    by = f", {len(rated)} of them by the model" if by_model else ""
     way = walk.way.then(
         TraceKind.RATE,
         f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5{by}",
@@ -126,8 +125,8 @@ def rate_by_rules(question: Question, graph: CandidateGraph, walk: PageWalk) -> 
     return np.asarray(beam_walk.LOWEST + (beam_walk.HIGHEST - beam_walk.LOWEST) * shares * np.where(fits, 1.0, MISFIT))
 
 
-def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
-    """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
+def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> FloatArray:
+    """Return what the model rates each open page by its picture and its text; NaN where it gives no usable rating."""
     opened, rater = walk.beam.open.tolist(), context.reader.rater
     pieces = []
     for page, nodes in zip(opened, walk.pages.in_reading_order(opened, graph, context), strict=True):
@@ -135,12 +134,12 @@ def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, con
         pieces.append(page_piece(place.document.name, place.page, graph.columns["search_text"][nodes]))
     if rater.short:
         short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
-        return [None if own is None else float(own.root) for own in rater.do(question, short)]
+        return np.array([np.nan if own is None else own.root for own in rater.do(question, short)], dtype=np.float64)
     keys, book = [walk.pages.keys[page] for page in opened], call_book.get()
     images = page_images(keys, context.snapshot, until=book.duties_end) if rater.sees and not book.over else {}
     pictures = [(images[key],) if key in images else () for key in keys]
     whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
-    return [None if own is None else float(own.relevance) for own in rater.do(question, whole)]
+    return np.array([np.nan if own is None else own.relevance for own in rater.do(question, whole)], dtype=np.float64)
 
 
 def page_piece(document: str, number: int, texts: Iterable[str]) -> Piece:
