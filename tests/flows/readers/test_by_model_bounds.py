@@ -48,7 +48,7 @@ def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more
         return turn("query", where=[{"field": "page", "op": "is", "value": str(page)}])
 
     def elsewhere(request):
-        return {"reason": "", "answered": False, "look_at": list(re.findall(r"^p\d+", request.prompt, re.MULTILINE))[-8:]}
+        return {"reason": "", "answered": False, "look_at": list(re.findall(r"^(?:d\d)?p\d+", request.prompt, re.MULTILINE))[-8:]}
 
     endless = {**ALL_FORMS, "Turn": page_after_page, "Reflected": elsewhere, "PathAnswer": everything}
     settings = model_settings(agent={"search_nodes": 1}, walk={"seeds": 50}, map={"k": 2})
@@ -87,7 +87,7 @@ def test_whatever_a_model_says_and_its_server_does_a_question_ends_in_time_withi
     odd = ["", "?", "blade", "crew storm", "x" * 500, "12", "' OR 1=1 --", "list", "figure|table", "\u2028x", "a\nb"]
 
     def shown(request, letters):
-        found = re.findall(rf"^ *([{letters}]\d+)[: ]", request.prompt, re.MULTILINE)
+        found = re.findall(rf"^ *((?:d\d)?[{letters}]\d+)[: ]", request.prompt, re.MULTILINE)
         return [dice.choice(found) for _ in range(dice.randint(0, 4)) if found]
 
     def planned(_request):
