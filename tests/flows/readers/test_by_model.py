@@ -245,12 +245,13 @@ def test_once_the_time_is_up_no_more_pages_are_drawn_and_one_note_says_so(tmp_pa
 
 WHOLE_PAGES = {
     ("agent", 3): [["1", "2"]],
-    ("agent", 1): [["1"]],
+    ("agent", 1): [["2"]],
     ("map", 3): [[], ["2"]],
     ("walk", 3): [["1", "2"]],
     ("walk", 1): [["1", "2"]],
 }
-"""The pages that are shown with each path, by the reader and the pictures of a call; `walk` shows all that it reads."""
+"""The pages that are shown with each path, by the reader and the pictures of a call: the best, which is the second; `walk` shows
+all that it reads."""
 
 
 @pytest.mark.parametrize(("reader", "pictures"), WHOLE_PAGES)
