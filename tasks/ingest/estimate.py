@@ -13,7 +13,7 @@ from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.runs.replies import CallCache
 from tasks.content_graph.analysis import analyze_nodes, summarize_pages
-from tasks.content_graph.description import describing, description_calls
+from tasks.content_graph.description import Describing, describing, description_calls
 from tasks.content_graph.model_map import map_calls
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
@@ -25,7 +25,7 @@ from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.models.endpoints import chat_endpoint
 from tasks.parsing.parse import ParseError, count_pages, sample_file
 from tasks.prompts.prompt import load_prompt
-from tasks.settings.ingest import IngestSettings
+from tasks.settings.ingest import IngestSettings, ModelEvolutionSettings
 
 SECONDS_A_PAGE = 0.3
 """What a born-digital page costs on two cores; `make bench-ingest` measures it."""
@@ -167,7 +167,17 @@ def _count_calls(
     rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
     judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
     written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS) + sum(map(len, groups)) * MAP_NOTE_TOKENS
-    return len(calls) + judging, read + rounds * subjects * JUDGED_TOKENS, written
+    return len(calls) + judging, read + rounds * _judged_tokens(asking, settings), written
+
+
+def _judged_tokens(asking: Describing, settings: IngestSettings) -> int:
+    """Return how many tokens a round reads; JUDGED_TOKENS is of usual calls, about notes without their content."""
+    asks, usual, models, nodes = settings.reading.evolution.model, ModelEvolutionSettings(), settings.models, len(asking.places)
+    calls = math.ceil(nodes / asks.nodes_per_call) - math.ceil(nodes / usual.nodes_per_call)
+    words = len(load_prompt("evolve").text) * calls
+    words += sum(min(len(asking.nodes[place].content), asks.content_characters) for place in asking.places)
+    pictures = len(asking.pictures) if asks.content_characters else 0
+    return nodes * JUDGED_TOKENS + text_tokens(words, calls, models.estimates) + picture_tokens(pictures, models)
 
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:

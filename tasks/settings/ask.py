@@ -249,7 +249,10 @@ Preset = Annotated[
     Field(description="the method; paper: every step as the paper writes it, default: what measured better"),
 ]
 PAPER: Mapping[str, Any] = {
+    "reading.analysis.model.nodes_per_call": 1,
     "reading.embedding.text": "paper",
+    "reading.evolution.model.nodes_per_call": 1,
+    "reading.evolution.model.content_characters": 4000,
     "ask.candidates.arcs": "paper",
     "ask.keywords": True,
     "ask.relevance.text": "paper",

@@ -131,7 +131,9 @@ class ModelEvolutionSettings(Settings):
 
     nodes_per_call: int = 16  # nodes judged in one call; nearby ones share neighbours
     characters_per_call: int = 24_000  # of all nodes in a call and their candidates
-    content_characters: int = 0  # of a node's own text after its summary; eq. 14 has none, 240 took a sixth more tokens
+    # of what a node itself says after its summary, and then its picture, too, for a model that sees; eq. 14 has none, A.3 all;
+    # 240 took a sixth more tokens
+    content_characters: int = 0
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
 
