@@ -157,7 +157,7 @@ def _count_calls(
 ) -> tuple[int, int, int]:
     """Return the calls, the tokens read and the tokens written for these nodes, pages and sections."""
     reading, models = settings.reading, settings.models
-    asking = describing(document.document_id, document.name, analyzed.nodes, reading, artifacts)
+    asking = describing(document.document_id, document.name, analyzed.nodes, analyzed.pages, reading, artifacts)
     mapping = map_calls(document.document_id, document.name, analyzed, reading.analysis)
     described, mapped = reading.analysis.by == "model", reading.analysis.map == "model"
     groups = [group for wave in mapping.groups() for group in wave] if mapped else []

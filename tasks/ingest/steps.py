@@ -170,7 +170,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools)
 
 def _describe(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
     """Let the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
-    asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
+    asking = describing(work.document_id, work.name, analyzed.nodes, analyzed.pages, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
     return replace(
@@ -225,7 +225,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
         on_nodes=partial(report, work.document_id, "judge-links"),
         total=len(subjects) * reading.evolution.rounds,
         artifacts=tools.artifacts,
-        pictures=telling_pictures(before.nodes, reading.ocr) if seen else {},
+        pictures=telling_pictures(before.nodes, reading.analysis, reading.ocr) if seen else {},
         done=len(subjects) * (number - 1),
     )
     judged = judge_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)

@@ -250,6 +250,7 @@ Preset = Annotated[
 ]
 PAPER: Mapping[str, Any] = {
     "reading.analysis.model.nodes_per_call": 1,
+    "reading.analysis.model.pictures": "all",
     "reading.embedding.text": "paper",
     "reading.evolution.model.nodes_per_call": 1,
     "reading.evolution.model.content_characters": 4000,
