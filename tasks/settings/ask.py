@@ -254,6 +254,7 @@ PAPER: Mapping[str, Any] = {
     "reading.embedding.text": "paper",
     "reading.evolution.model.nodes_per_call": 1,
     "reading.evolution.model.content_characters": 4000,
+    "reading.evolution.model.directed": True,
     "ask.candidates.arcs": "paper",
     "ask.keywords": True,
     "ask.relevance.text": "paper",

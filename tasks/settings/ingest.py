@@ -138,6 +138,7 @@ class ModelEvolutionSettings(Settings):
     content_characters: int = 0
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
+    directed: bool = False  # a node has the links that it keeps, as in eq. 14; else those, too, by which others keep it
 
 
 class EvolutionSettings(Settings):
@@ -187,6 +188,8 @@ class ReadingSettings(Settings):
         # Came later: written at its first value, it would have every document read again.
         if self.analysis.model.pictures == "figures":
             unused["analysis"].setdefault("model", {"pictures"})
+        if not self.evolution.model.directed:
+            unused["evolution"].setdefault("model", {"directed"})
         return self.model_dump_json(exclude=unused)
 
 

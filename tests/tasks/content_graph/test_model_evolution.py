@@ -98,6 +98,26 @@ def test_what_the_model_does_not_name_goes_and_what_it_was_not_asked_about_stays
     assert server.calls == 5, "two rounds of groups: the first leaves other candidates, and from then on nothing changes"
 
 
+def test_directed_a_node_has_the_arcs_that_it_named_and_is_asked_about_no_others(tmp_path):
+    def names_those_behind(request):
+        replied = links_everything(request)
+        return {
+            "nodes": [
+                one | {"links": [link for link in one["links"] if int(link["to"][1:]) > int(one["id"][1:])]}
+                for one in replied["nodes"]
+            ]
+        }
+
+    asked = {"subjects": range(11), "neighbours": 0, "minimum_edge": 0.0, "rounds": 2}
+    _, edges, server = judged_by(tmp_path, passages(11), names_those_behind, model={"directed": True}, **asked)
+    assert edges and all(int(edge.source[2:]) < int(edge.target[2:]) and edge.relation == "contrast" for edge in edges)
+    headings = [heading for request in server.requests for heading, _text in pieces_of(request.prompt).values()]
+    of_two = [[heading for heading in headings if heading.startswith(f"{name}, ")] for name in ("n4", "n10")]
+    assert of_two == [["n4, candidates: n1 n2 n3 n5 n6 n7", "n4, candidates: n5 n6 n7"], ["n10, candidates: n7 n8 n9"]]
+    _, both, _ = judged_by(tmp_path, passages(11), names_those_behind, **asked)
+    assert len(both) == 2 * len(edges)
+
+
 def test_a_rewritten_node_has_its_new_words_its_round_and_a_vector_of_them(tmp_path):
     evolved, *_ = judged_by(tmp_path, world())
     nodes = evolved.nodes
