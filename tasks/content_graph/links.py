@@ -150,7 +150,7 @@ class Judge:
             self.document_id,
             f"links of {name_places(group, self.name)}",
             PURPOSE,
-            "evolve",
+            "evolve_enriched" if self.settings.summary == "enriched" else "evolve",
             listing(NoteJudgements, "nodes", len(group)),
             pieces,
             check=lambda value: wrong_judgement(value, ids, shown),

@@ -182,7 +182,7 @@ def _judged_tokens(asking: Describing, settings: IngestSettings) -> int:
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
     """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
-    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, *MAPPING)}, chat_endpoint()
+    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, "evolve_enriched", *MAPPING)}, chat_endpoint()
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)

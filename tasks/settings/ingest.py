@@ -136,6 +136,8 @@ class ModelEvolutionSettings(Settings):
     # of what a node itself says after its summary, and then its picture, too, for a model that sees; eq. 14 has none, A.3 all;
     # 240 took a sixth more tokens
     content_characters: int = 0
+    # what a rewritten summary rests on; alone: the node, as in A.3; enriched: its neighbours, too, as in G2-Reader
+    summary: Literal["alone", "enriched"] = "alone"
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
     directed: bool = False  # a node has the links that it keeps, as in eq. 14; else those, too, by which others keep it
@@ -186,10 +188,13 @@ class ReadingSettings(Settings):
         if self.evolution.mode == "lite":
             unused["evolution"] = {"model": True}
         # Came later: written at its first value, it would have every document read again.
-        if self.analysis.model.pictures == "figures":
-            unused["analysis"].setdefault("model", {"pictures"})
-        if not self.evolution.model.directed:
-            unused["evolution"].setdefault("model", {"directed"})
+        later: dict[str, dict[str, Any]] = {
+            "analysis": {"pictures": "figures"},
+            "evolution": {"directed": False, "summary": "alone"},
+        }
+        for group, firsts in later.items():
+            model = getattr(self, group).model
+            unused[group].setdefault("model", {name for name, first in firsts.items() if getattr(model, name) == first})
         return self.model_dump_json(exclude=unused)
 
 

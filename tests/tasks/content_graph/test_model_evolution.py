@@ -251,6 +251,15 @@ def test_with_its_content_a_model_that_sees_judges_a_figure_alone_by_its_picture
     assert all("seen in the picture" not in request.prompt for request in server.requests)
 
 
+def test_a_summary_rests_on_the_note_alone_or_is_completed_from_its_neighbours(tmp_path):
+    with model(tmp_path) as (server, chat):
+        judge(chat)
+        judge(chat, summary="enriched")
+    alone, enriched = (request.prompt for request in server.requests)
+    assert "rests on this note alone" in alone and "completed by what its related notes say" in enriched
+    assert list(pieces_of(alone)) == list(pieces_of(enriched)) and "alone and can be" not in enriched
+
+
 def test_neighbours_share_calls_of_so_many_notes(tmp_path):
     candidates = {place: tuple(other for other in range(8) if other != place) for place in range(8)}
     with model(tmp_path) as (server, chat):
