@@ -7,7 +7,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores, Question
 from tasks.readers.agent import Kept, keep_context, keep_queried, keep_searched, take_kept
-from tasks.readers.agent_turns import first_look, take_turn
+from tasks.readers.agent_turns import first_look, search, take_turn
 from tasks.readers.page_pictures import with_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
@@ -43,8 +43,10 @@ async def read(question: Question, context: AskContext) -> Findings:
 
 
 async def keep_by_model(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Kept | None:
-    """Let the model take turns until one ends it: first look -> (turn). Return None if nothing was kept."""
+    """Let the model take turns until one ends it: first look -> (turn, search). Return None if nothing was kept."""
     turns = await first_look.submit(question, graph, scores, context)
     while not turns.ended:
         turns = await take_turn.submit(question, graph, scores, turns, context)
+        if turns.sought:
+            turns = await search(question, graph, turns, context)
     return turns.result if turns.result.nodes else None

@@ -6,6 +6,7 @@ from tasks.asking.calls import call_bounds
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
+from tasks.asking.second_look import note_no_look
 from tasks.reading.paths import fetch_texts, judge, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.paper import lay_out, route, select
@@ -19,6 +20,7 @@ async def read(question: Question, context: AskContext) -> Findings:
 
     Unlike by default, quotes by rules are judged, too; readings in small forms are not.
     """
+    note_no_look(context)
     graph = await find_candidates.submit(question, context)
     scores = await score.submit(question, graph, context)
     terrain = await lay_out.submit(question, graph, scores, context)

@@ -6,7 +6,7 @@ from tasks.asking.calls import Stage, stage_bounds
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.readers.page_pictures import with_pages
-from tasks.readers.walk import begin_walk, choose_pages, rate_pages
+from tasks.readers.walk import begin_walk, choose_pages, most_rated, rate_pages
 from tasks.readers.whole_documents import find_documents
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
@@ -15,7 +15,7 @@ from tasks.settings.ask import AskSettings
 
 def most_calls(settings: AskSettings) -> Mapping[Stage, int]:
     """One for each page that may be rated, and one to read."""
-    return stage_bounds(settings, first=settings.walk.rated + 1)
+    return stage_bounds(settings, first=most_rated(settings) + 1)
 
 
 async def read(question: Question, context: AskContext) -> Findings:

@@ -153,7 +153,10 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The linked pairs with the round that last named each (0: the layout), and the relation that a node named to another."""
+    """The linked pairs with the round that last named each (0: the layout), and the relation that a node named to another.
+
+    Where links are directed a pair is from the node that keeps it to the other.
+    """
 
     rounds: Mapping[Pair, int]
     relations: Mapping[Pair, str]
@@ -164,7 +167,13 @@ class Links:
 
 
 def candidates_of(
-    *, rows: IntArray, indices: IntArray, cosines: FloatArray, pairs: Collection[Pair], askable: Collection[int]
+    *,
+    rows: IntArray,
+    indices: IntArray,
+    cosines: FloatArray,
+    pairs: Collection[Pair],
+    askable: Collection[int],
+    directed: bool,
 ) -> dict[int, tuple[int, ...]]:
     """Return for each of the rows its nearest neighbours at a cosine above 0 united with its linked ones, in reading order.
 
@@ -173,6 +182,7 @@ def candidates_of(
         indices: (n, k), the nearest of each, as places in `rows`; `cosines` likewise.
         pairs: the current links of the document.
         askable: the rows to be judged; the others are only candidates.
+        directed: a link is one of its first node alone.
     """
     near: dict[int, set[int]] = {
         int(row): {int(rows[place]) for place in places[cosine > 0]}
@@ -181,7 +191,7 @@ def candidates_of(
     for low, high in pairs:
         if low in near and high in near:
             near[low].add(high)
-            near[high].add(low)
+            near[high].update(() if directed else (low,))
     return {row: tuple(sorted(found)) for row, found in near.items() if row in askable and found}
 
 
@@ -201,6 +211,19 @@ def links_after(
     rounds |= {_pair(row, other): number for row, other in relations}
     kept = {arc: relation for arc, relation in before.relations.items() if arc[0] not in named and _pair(*arc) in rounds}
     return Links(rounds=rounds, relations=kept | relations)
+
+
+def kept_links(
+    *, before: Links, candidates: Mapping[int, Sequence[int]], named: Mapping[int, Mapping[int, str]], number: int
+) -> Links:
+    """Return the directed links that a round leaves: what each node named, and what it was not asked about.
+
+    Args as of `links_after`.
+    """
+    rounds = {arc: found for arc, found in before.rounds.items() if arc[0] not in named or arc[1] not in candidates[arc[0]]}
+    relations = {(row, other): relation for row, links in named.items() for other, relation in links.items()}
+    kept = {arc: relation for arc, relation in before.relations.items() if arc in rounds}
+    return Links(rounds=rounds | dict.fromkeys(relations, number), relations=kept | relations)
 
 
 def _pair(row: int, other: int) -> Pair:

@@ -16,7 +16,7 @@ from storage.records.documents import DocumentState, PageKey, identify
 from storage.records.language import language
 from storage.text import shorten
 from tasks.algorithms.questions.places import NamedPlace, named_places
-from tasks.algorithms.questions.terms import QuestionTerms, question_terms, with_keywords
+from tasks.algorithms.questions.terms import QuestionTerms, keyword_terms, question_terms
 from tasks.asking.deciding import code_identity
 from tasks.asking.records import PathReader, Question
 from tasks.asking.weights import ScopeWeights, Weights, weights_of
@@ -133,14 +133,14 @@ def find_terms(question_id: str, text: str, context: AskContext) -> Question:
         return Question(question_id, text, question_terms(text), named_places(text), context.embedder.embed_query(text)[0])
 
 
-@question_step("model-keywords", lambda question: {"terms": hash_bytes(to_json(question.terms))}, reads=True)
+@question_step("model-keywords", lambda question: {"terms": hash_bytes(to_json(question.terms))}, version="2", reads=True)
 def ask_for_keywords(question: Question, context: AskContext) -> Question:
-    """Have the model name more words to look for; its replies are kept."""
-    return replace(question, terms=with_keywords(question.terms, context.reader.keywords(question.text)))
+    """Look for what the model names of the question, in place of all its words; its replies are kept."""
+    return replace(question, terms=keyword_terms(question.terms, context.reader.keywords(question.text)))
 
 
 async def understand(question_id: str, text: str, context: AskContext) -> Question:
-    """Return what a question looks for; with the words of the model that reads, where the method asks it for some."""
+    """Return what a question looks for; or what the model that reads names of it, where the method asks it."""
     found = replace(await find_terms.submit(question_id, text, context), id=question_id, text=text)
     asks = context.settings.keywords and context.reader.model
     return await ask_for_keywords.submit(found, context) if asks else found

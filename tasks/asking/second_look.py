@@ -150,6 +150,13 @@ def note_loss(lost: str) -> None:
         LOGGER.warning(lost)
 
 
+def note_no_look(context: AskContext) -> None:
+    """Note in the answer which models of the user's have no say where the method has no second look."""
+    asked = {"the reranker": name_of_reranker(context.settings), "the second embedder": context.second}
+    if unheard := [what for what, there in asked.items() if there]:
+        note_loss(f"{' and '.join(unheard)} had no say: the paper's flow has no second look")
+
+
 # A second try would note its failure twice.
 @question_step("rerank", record_opinion, retries=0)
 def rerank(question: Question, graph: CandidateGraph, looked_at: BestPages, context: AskContext) -> FloatArray | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import create_model
 
 from storage.artifacts import ArtifactStore
-from storage.records.documents import Modality, Node, NodeKind
+from storage.records.documents import Modality, Node, NodeKind, Page
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.words import count_words
@@ -115,7 +115,9 @@ D = TypeVar("D", Descriptions, VisualDescriptions, MapNotes)
 
 @dataclass(frozen=True, slots=True)
 class Describing:
-    """What the calls about one document share; `pictures` are those that are shown, by place."""
+    """What the calls about one document share; `pictures` are those that are shown, by place, and `scans` those of the whole page
+    on which a passage stands.
+    """
 
     document_id: str
     name: str
@@ -123,6 +125,7 @@ class Describing:
     settings: AnalysisSettings
     artifacts: ArtifactStore
     pictures: Mapping[int, str]
+    scans: Mapping[int, str]
     places: Sequence[int]
 
     def is_visual(self, place: int) -> bool:
@@ -132,7 +135,7 @@ class Describing:
     def without_pictures(self) -> "Describing":
         """Return the prompt for a model that sees no pictures: nothing about a picture without words."""
         told = [place for place in self.places if is_described(self.nodes[place], self.settings, has_picture=False)]
-        return replace(self, pictures={}, places=told)
+        return replace(self, pictures={}, scans={}, places=told)
 
     def text_groups(self) -> list[list[int]]:
         return self._groups([place for place in self.places if not self.is_visual(place)], Descriptions)
@@ -144,19 +147,22 @@ class Describing:
         model = self.settings.model
         # A picture takes the room of its share of the pictures: calls with and without them are cut by one rule.
         room = model.characters_per_call // model.pictures_per_call
-        sizes = [max(len(_body(place, self)), room if place in self.pictures else 0) for place in places]
+        seen = {*self.pictures, *self.scans}
+        sizes = [max(len(_body(place, self)), room if place in seen else 0) for place in places]
         most = entries_per_call(form, "nodes", model.nodes_per_call)
         groups = group_in_order(sizes=sizes, most_items=most, most_size=model.characters_per_call)
         return [[places[place] for place in group] for group in groups]
 
 
 def describing(
-    document_id: str, name: str, nodes: Sequence[Node], reading: ReadingSettings, artifacts: ArtifactStore
+    document_id: str, name: str, nodes: Sequence[Node], pages: Sequence[Page], reading: ReadingSettings, artifacts: ArtifactStore
 ) -> Describing:
     """Look through the nodes that rules have analyzed for those that are worth a model's description."""
     settings, ocr = reading.analysis, reading.ocr
-    places = described_places(nodes, settings, ocr)
-    return Describing(document_id, name, nodes, settings, artifacts, telling_pictures(nodes, ocr), places)
+    places, pictures = described_places(nodes, settings, ocr), telling_pictures(nodes, settings, ocr)
+    images = {page.number: page.image for page in pages if page.image and settings.model.pictures == "all"}
+    scans = {place: images[nodes[place].page] for place in places if nodes[place].page in images and place not in pictures}
+    return Describing(document_id, name, nodes, settings, artifacts, pictures, scans, places)
 
 
 def description_calls(asking: Describing) -> list[ChatCall[Descriptions] | ChatCall[VisualDescriptions]]:
@@ -168,7 +174,7 @@ def description_calls(asking: Describing) -> list[ChatCall[Descriptions] | ChatC
 
 
 def described_places(nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings) -> list[int]:
-    pictures = telling_pictures(nodes, ocr)
+    pictures = telling_pictures(nodes, settings, ocr)
     return [place for place, node in enumerate(nodes) if is_described(node, settings, has_picture=place in pictures)]
 
 
@@ -180,8 +186,10 @@ def is_described(node: Node, settings: AnalysisSettings, *, has_picture: bool) -
     return has_picture or (not node.meaningless and words >= settings.model.minimum_words)
 
 
-def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
-    """Return the pictures, by place, that say what no words do: neither ornaments nor logos, nor tables whose cells are known."""
+def telling_pictures(nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings) -> dict[int, str]:
+    """Return the pictures, by place, that say what no words do: neither ornaments nor logos, nor, unless the method shows all,
+    tables whose cells are known.
+    """
     pages: dict[str, set[int]] = {}
     for node in nodes:
         pages.setdefault(node.picture or "", set()).add(node.page)
@@ -189,16 +197,22 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
         place: node.picture
         for place, node in enumerate(nodes)
         if node.picture
-        and not (node.modality is Modality.TABLE and node.content)
+        and (settings.model.pictures == "all" or not (node.modality is Modality.TABLE and node.content))
         and (node.box is None or area(node.box) >= ocr.minimum_figure_share)
         and len(pages[node.picture]) < ocr.repeated_pages
     }
 
 
 def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions]:
-    """Return the call about some passages, by place."""
-    pieces = [Piece(f"n{place}", _body(place, asking)) for place in group]
-    return _call(group, asking, "analyze_text", pieces, Descriptions)
+    """Return the call about some passages, by place, with the pages that are kept as pictures."""
+    scans = list(dict.fromkeys(asking.scans[place] for place in group if place in asking.scans))
+    pieces = []
+    for place in group:
+        on = f": on picture {scans.index(asking.scans[place]) + 1}, and every word there is the document's" if scans else ""
+        pieces.append(Piece(f"n{place}{on}", _body(place, asking)))
+    images = tuple(asking.artifacts.read(scan) for scan in scans)
+    call = _call(group, asking, "analyze_text", pieces, Descriptions, images)
+    return replace(call, without_pictures=text_call(group, replace(asking, scans={}))) if images else call
 
 
 def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDescriptions]:

@@ -78,9 +78,13 @@ def edges_between(
     in_window: Container[tuple[int, int]],
     *,
     minimum: float,
+    arcs: Container[tuple[int, int]] | None = None,
     relation: Callable[[int, int], str] = lambda _source, _target: "",
 ) -> tuple[Edge, ...]:
-    """Return both arcs of each of the pairs (p, 2), low first, that weighs enough: max(cos, 0), above 0 and not below `minimum`."""
+    """Return both arcs of each of the pairs (p, 2), low first, that weighs enough: max(cos, 0), above 0 and not below `minimum`.
+
+    Where `arcs` are given only those of them.
+    """
     weights = edge_weights(pair_cosines(vectors=vectors, first=pairs[:, 0], second=pairs[:, 1]))
     edges: list[Edge] = []
     for (low, high), weight, found in zip(pairs.tolist(), weights.tolist(), rounds, strict=True):
@@ -88,6 +92,8 @@ def edges_between(
             continue
         kind = EdgeKind.WINDOW if (low, high) in in_window else EdgeKind.SEMANTIC
         for source, target in ((low, high), (high, low)):
+            if arcs is not None and (source, target) not in arcs:
+                continue
             one, other = nodes[source], nodes[target]
             named = relation(source, target)
             edges.append(Edge(one.id, other.id, one.document_id, other.document_id, kind, weight, relation=named, round=found))

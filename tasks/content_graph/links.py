@@ -1,13 +1,14 @@
 """Asking the model which of its candidates a node is linked with, and how (eq. 14)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
+from storage.artifacts import ArtifactStore
 from storage.records.documents import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
-from tasks.content_graph.asking import ask_in_groups, fenced_call
+from tasks.content_graph.asking import CALLS_AT_ONCE, PICTURE_CALLS_AT_ONCE, ask_in_groups, fenced_call
 from tasks.content_graph.description import NodeId, Term, entries_per_call, listing, name_places, wrong_ids
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
@@ -73,7 +74,8 @@ Known = Mapping[int, tuple[Seen, LinkJudgement]]
 class Judge:
     """Judges the nodes of one document in a round, one in a call and without rewriting where its forms are `short`.
 
-    `on_nodes(done, total)` counts from what the rounds before had `done`.
+    `on_nodes(done, total)` counts from what the rounds before had `done`. A node with one of the `pictures`, artifacts by place, is
+    judged in a call of its own.
     """
 
     document_id: str
@@ -83,6 +85,8 @@ class Judge:
     chat: ChatModel
     on_nodes: Callable[[int, int], None]
     total: int
+    artifacts: ArtifactStore
+    pictures: Mapping[int, str]
     done: int = 0
 
     def judge(
@@ -111,6 +115,7 @@ class Judge:
             [[asked[place] for place in group] for group in groups],
             lambda group: self._call(group, nodes, candidates),
             self._count,
+            at_once=PICTURE_CALLS_AT_ONCE if self.pictures else CALLS_AT_ONCE,
         )
         judgements = [(int(judgement.id[1:]), judgement) for _, value in replies.values for judgement in value.nodes]
         return {place: _judgement(judgement, candidates[place]) for place, judgement in judgements}, replies.errors
@@ -133,18 +138,19 @@ class Judge:
         self.on_nodes(self.done, self.total)
 
     def _call(
-        self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
+        self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]], *, sees: bool = True
     ) -> ChatCall[NoteJudgements]:
+        picture = self.pictures.get(group[0], "") if sees else ""
         ids = tuple(f"n{place}" for place in group)
         others = sorted({other for place in group for other in candidates[place]}.difference(group))
-        pieces = [self._subject(place, nodes[place], candidates[place]) for place in group]
+        pieces = [self._subject(place, nodes[place], candidates[place], seen=bool(picture)) for place in group]
         pieces += [Piece(f"n{other}", nodes[other].summary) for other in others]
         shown = frozenset((*ids, *(f"n{other}" for other in others)))
-        return fenced_call(
+        call = fenced_call(
             self.document_id,
             f"links of {name_places(group, self.name)}",
             PURPOSE,
-            "evolve",
+            "evolve_enriched" if self.settings.summary == "enriched" else "evolve",
             listing(NoteJudgements, "nodes", len(group)),
             pieces,
             check=lambda value: wrong_judgement(value, ids, shown),
@@ -153,6 +159,11 @@ class Judge:
                 "keywords": str(self.settings.keywords),
                 "count": str(len(ids)),
             },
+        )
+        if not picture:
+            return call
+        return replace(
+            call, images=(self.artifacts.read(picture),), without_pictures=self._call(group, nodes, candidates, sees=False)
         )
 
     def _short_call(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> ChatCall[Relations]:
@@ -173,15 +184,20 @@ class Judge:
             slots={"count": str(count)},
         )
 
-    def _subject(self, place: int, node: Node, candidates: Sequence[int]) -> Piece:
+    def _subject(self, place: int, node: Node, candidates: Sequence[int], *, seen: bool) -> Piece:
         parts = [node.summary, f"Keywords: {KEYWORD_BREAK.join(node.keywords)}"]
         if self.settings.content_characters:
-            parts.append(f"Text: {cut(' '.join(node.content.split()), self.settings.content_characters)}")
-        return Piece(f"n{place}, candidates: {' '.join(f'n{other}' for other in candidates)}", "\n".join(parts))
+            words = " ".join(dict.fromkeys((node.caption, node.content, node.picture_text))).split()
+            parts.append(f"Text: {cut(' '.join(words), self.settings.content_characters)}")
+        shown = "seen in the picture, whose words are the document's too, " if seen else ""
+        return Piece(f"n{place}, {shown}candidates: {' '.join(f'n{other}' for other in candidates)}", "\n".join(parts))
 
     def _size(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> int:
-        """Return at most how many characters a node and its candidates take."""
-        return len(self._subject(place, nodes[place], candidates).text) + sum(len(nodes[other].summary) for other in candidates)
+        """Return at most how many characters a node and its candidates take; one that is seen takes a whole call."""
+        if place in self.pictures:
+            return self.settings.characters_per_call
+        own = self._subject(place, nodes[place], candidates, seen=False)
+        return len(own.text) + sum(len(nodes[other].summary) for other in candidates)
 
 
 def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozenset[str]) -> str:

@@ -8,7 +8,7 @@ from storage.records.documents import Node
 from tasks.algorithms.text.standing import verbatim_terms, without_controls
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import NO_MEANING, with_index
-from tasks.content_graph.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups, uses_short_forms
+from tasks.content_graph.asking import CALLS_AT_ONCE, PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups, uses_short_forms
 from tasks.content_graph.description import (
     Describing,
     Description,
@@ -53,7 +53,8 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
     count(0)
     if uses_short_forms(asking.settings.model.forms, chat):
         return _describe_one_by_one(asking, chat, count)
-    read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
+    at_once = PICTURE_CALLS_AT_ONCE if asking.scans else CALLS_AT_ONCE
+    read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count, at_once=at_once)
     seen = ask_in_groups(
         chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
     )

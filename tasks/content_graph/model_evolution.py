@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storage.records.documents import Edge, Node, Vectors
-from tasks.algorithms.links import Links, Pair, candidates_of, links_after, nearest_neighbours
+from tasks.algorithms.links import Links, Pair, candidates_of, kept_links, links_after, nearest_neighbours
 from tasks.algorithms.text.standing import verbatim_terms
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import embedding_text, with_index
@@ -38,6 +38,8 @@ class EvolvedNodes:
 def before_the_first(nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings) -> EvolvedNodes:
     """Return what the first round begins with: the layout's links; `nodes` stand in reading order."""
     layout = {(int(low), int(high)): 0 for low, high in window_pairs(nodes, settings.window)}
+    if settings.model.directed:
+        layout |= {(high, low): 0 for low, high in layout}
     return EvolvedNodes(tuple(nodes), initial_vectors, Links(layout, {}), {}, {})
 
 
@@ -50,10 +52,11 @@ def judge_round(
     nodes that are judged; one that is none is linked by those that are, one without meaning has window edges only, and one that
     could not be judged keeps what it has.
     """
+    directed = settings.model.directed
     if judge.short:
-        candidates = _candidates(before, subjects, judge.short.neighbours, linked=())
+        candidates = _candidates(before, subjects, judge.short.neighbours, linked=(), directed=directed)
     else:
-        candidates = _candidates(before, subjects, settings.neighbours, linked=before.links.rounds)
+        candidates = _candidates(before, subjects, settings.neighbours, linked=before.links.rounds, directed=directed)
     known, failed = judge.judge(before.nodes, candidates, before.known)
     judgements = {place: known[place][1] for place in candidates if place in known}
     named = {place: judgement.links for place, judgement in judgements.items()}
@@ -63,7 +66,7 @@ def judge_round(
             for place, node in enumerate(before.nodes)
         ),
         vectors=before.vectors,
-        links=links_after(before=before.links, candidates=candidates, named=named, number=number),
+        links=(kept_links if directed else links_after)(before=before.links, candidates=candidates, named=named, number=number),
         known=known,
         errors={**before.errors, **failed},
     )
@@ -71,24 +74,31 @@ def judge_round(
 
 def edges_of_rounds(evolved: EvolvedNodes, settings: EvolutionSettings) -> tuple[Edge, ...]:
     """Return the window and semantic edges that the rounds left."""
-    links, pairs = evolved.links, sorted(evolved.links.rounds)
+    links = evolved.links
+    rounds: dict[Pair, int] = {}
+    for one, other in links.rounds:
+        pair = min(one, other), max(one, other)
+        rounds[pair] = max(links.rounds[one, other], rounds.get(pair, 0))
+    pairs = sorted(rounds)
     return edges_between(
         evolved.nodes,
         evolved.vectors,
         np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        [links.rounds[pair] for pair in pairs],
+        [rounds[pair] for pair in pairs],
         set(map(tuple, window_pairs(evolved.nodes, settings.window).tolist())),
         minimum=settings.minimum_edge,
+        arcs=links.rounds if settings.model.directed else None,
         relation=links.relation,
     )
 
 
 def _candidates(
-    before: EvolvedNodes, subjects: Sequence[int], neighbours: int, *, linked: Collection[Pair]
+    before: EvolvedNodes, subjects: Sequence[int], neighbours: int, *, linked: Collection[Pair], directed: bool
 ) -> dict[int, tuple[int, ...]]:
     meaningful = meaningful_rows(before.nodes)
     indices, cosines = nearest_neighbours(vectors=before.vectors[meaningful], limit=neighbours)
-    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=linked, askable=frozenset(subjects))
+    askable = frozenset(subjects)
+    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=linked, askable=askable, directed=directed)
 
 
 def _rewrite(node: Node, judgement: LinkJudgement, number: int, settings: EvolutionSettings) -> Node:

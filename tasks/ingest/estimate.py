@@ -13,7 +13,7 @@ from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.runs.replies import CallCache
 from tasks.content_graph.analysis import analyze_nodes, summarize_pages
-from tasks.content_graph.description import describing, description_calls
+from tasks.content_graph.description import Describing, describing, description_calls
 from tasks.content_graph.model_map import map_calls
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
@@ -25,7 +25,7 @@ from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.models.endpoints import chat_endpoint
 from tasks.parsing.parse import ParseError, count_pages, sample_file
 from tasks.prompts.prompt import load_prompt
-from tasks.settings.ingest import IngestSettings
+from tasks.settings.ingest import IngestSettings, ModelEvolutionSettings
 
 SECONDS_A_PAGE = 0.3
 """What a born-digital page costs on two cores; `make bench-ingest` measures it."""
@@ -157,7 +157,7 @@ def _count_calls(
 ) -> tuple[int, int, int]:
     """Return the calls, the tokens read and the tokens written for these nodes, pages and sections."""
     reading, models = settings.reading, settings.models
-    asking = describing(document.document_id, document.name, analyzed.nodes, reading, artifacts)
+    asking = describing(document.document_id, document.name, analyzed.nodes, analyzed.pages, reading, artifacts)
     mapping = map_calls(document.document_id, document.name, analyzed, reading.analysis)
     described, mapped = reading.analysis.by == "model", reading.analysis.map == "model"
     groups = [group for wave in mapping.groups() for group in wave] if mapped else []
@@ -167,12 +167,22 @@ def _count_calls(
     rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
     judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
     written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS) + sum(map(len, groups)) * MAP_NOTE_TOKENS
-    return len(calls) + judging, read + rounds * subjects * JUDGED_TOKENS, written
+    return len(calls) + judging, read + rounds * _judged_tokens(asking, settings), written
+
+
+def _judged_tokens(asking: Describing, settings: IngestSettings) -> int:
+    """Return how many tokens a round reads; JUDGED_TOKENS is of usual calls, about notes without their content."""
+    asks, usual, models, nodes = settings.reading.evolution.model, ModelEvolutionSettings(), settings.models, len(asking.places)
+    calls = math.ceil(nodes / asks.nodes_per_call) - math.ceil(nodes / usual.nodes_per_call)
+    words = len(load_prompt("evolve").text) * calls
+    words += sum(min(len(asking.nodes[place].content), asks.content_characters) for place in asking.places)
+    pictures = len(asking.pictures) if asks.content_characters else 0
+    return nodes * JUDGED_TOKENS + text_tokens(words, calls, models.estimates) + picture_tokens(pictures, models)
 
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
     """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
-    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, *MAPPING)}, chat_endpoint()
+    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, "evolve_enriched", *MAPPING)}, chat_endpoint()
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)

@@ -30,7 +30,9 @@ def reader_identity(settings: IngestSettings, model: str = "") -> str:
     analysis, asked = settings.reading.analysis, settings.models
     if not analysis.asks_model:
         return ""
-    nodes = EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING
+    evolution = settings.reading.evolution
+    enriched = ("evolve_enriched",) if evolution.model.summary == "enriched" else ()
+    nodes = (*EVOLVING, *enriched) if evolution.mode == "model" else ANALYZING
     prompts = dict.fromkeys((*(nodes if analysis.by == "model" else ()), *(MAPPING if analysis.map == "model" else ())))
     return identify(
         "reader",

@@ -21,7 +21,7 @@ from tasks.algorithms.links import EvolvedVectors, lite_round
 from tasks.algorithms.text.leaning import widespread_words
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.asking import uses_short_forms
-from tasks.content_graph.description import described_places, describing
+from tasks.content_graph.description import described_places, describing, telling_pictures
 from tasks.content_graph.evolution import evolve_document
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
@@ -170,7 +170,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools)
 
 def _describe(work: DocumentWork, analyzed: Structured, tools: keys.IngestTools, chat: ChatModel) -> Structured:
     """Let the model describe what rules have read; raise TooFewRepliesError where it fails on too much."""
-    asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
+    asking = describing(work.document_id, work.name, analyzed.nodes, analyzed.pages, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
     return replace(
@@ -215,6 +215,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
     reading = tools.settings.reading
     analysis = reading.analysis.model
     subjects = described_places(before.nodes, reading.analysis, reading.ocr)
+    seen = tools.chat.abilities.sees and reading.evolution.model.content_characters > 0
     judge = Judge(
         document_id=work.document_id,
         name=work.name,
@@ -223,6 +224,8 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: ke
         chat=tools.chat,
         on_nodes=partial(report, work.document_id, "judge-links"),
         total=len(subjects) * reading.evolution.rounds,
+        artifacts=tools.artifacts,
+        pictures=telling_pictures(before.nodes, reading.analysis, reading.ocr) if seen else {},
         done=len(subjects) * (number - 1),
     )
     judged = judge_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)

@@ -12,9 +12,9 @@ from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.graphs.graph_query import MOST_SHOWN, Condition, GraphQuery, QueryError, run_query
-from tasks.asking.candidates import score
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
+from tasks.asking.second_look import score_and_look_again
 from tasks.prompts.prompt import Piece
 from tasks.readers.agent import Kept, around, in_words, near_best, trace_step
 from tasks.readers.forms import ShortTurn, Turn, model_words
@@ -46,7 +46,8 @@ class Look:
 class Turns:
     """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over.
 
-    `heard` of the turns `taken` had a usable reply; the last `lost` in a row had none. `overview` lists what can be asked about.
+    `sought` are the words of a search that was chosen and not yet taken. `heard` of the turns `taken` had a usable reply; the last
+    `lost` in a row had none. `overview` lists what can be asked about.
     """
 
     overview: Piece
@@ -58,6 +59,7 @@ class Turns:
     idle: int = 0
     lost: int = 0
     ended: str = ""
+    sought: str = ""
     way: Way = field(default_factory=Way)
 
     def hash(self) -> Mapping[str, str]:
@@ -79,6 +81,23 @@ class Turns:
         after = replace(self, shown=(*self.shown, *new), idle=idle, ended=ended)
         lines = node_lines(graph, nodes, after.ids_of(nodes), context)
         return replace(after, looks=(*self.looks, Look(asked, f"{told}\n{lines}".strip(), tuple(nodes))))
+
+    def and_found(
+        self,
+        kind: TraceKind,
+        asked: str,
+        nodes: Sequence[int],
+        told: str,
+        graph: CandidateGraph,
+        context: AskContext,
+        *,
+        total: int,
+    ) -> Turns:
+        """Return the turns with a look and its step."""
+        # What a model looks for may be words of anything that it was shown before.
+        needs, said = range(1, self.way.last + 1), "" if nodes else told
+        way = trace_step(self.way, kind, asked, nodes, graph, context, total=total, needs=needs, said=said)
+        return replace(self, way=way).and_look(asked, nodes, told, graph, context)
 
     @property
     def result(self) -> Kept:
@@ -131,7 +150,7 @@ def take_turn(question: Question, graph: CandidateGraph, scores: NodeScores, tur
     turns = replace(turns, kept=kept, taken=taken, heard=turns.heard + 1, lost=0)
     if last or turn.tool == "done":
         return replace(turns, ended="done" if turn.tool == "done" else last)
-    return look(question, turn, graph, scores, turns, context)
+    return look(turn, graph, scores, turns, context)
 
 
 def _ask_for_turn(question: Question, turns: Turns, context: AskContext) -> Turn | None:
@@ -163,29 +182,37 @@ def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
     return "" if turn.tool != "query" or turn.where else "a query needs at least one condition in where"
 
 
-def look(question: Question, turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
-    """Take the look that the model chose; one that was taken before shows nothing again."""
-    words, query, settings = model_words(turn.words), _query_of(turn, context), context.settings.agent
+def look(turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
+    """Take the look that the model chose, but for a search; one that was taken before shows nothing again."""
+    words, query = model_words(turn.words), _query_of(turn, context)
     told, asked = "", {"search": words, "context": f"around {turn.node}"}.get(turn.tool, in_words(query))
     if before := sum(one.asked == asked for one in turns.looks):
         again = replace(turns, ended="the same look again and again" if before + 1 == REPEATED else "")
         return again.and_look(asked, (), "the same as before", graph, context)
     if turn.tool == "search":
-        terms = replace(find_terms(question.id, words, context), id=question.id, text=words, places=())
-        scores = score(terms, graph, context)
-        kind, nodes = TraceKind.SEARCH, strongest(scores=scores.combined, count=settings.search_nodes).tolist()
-        total = len(nodes)
-        if context.reader.short:
-            turns = replace(turns, kept=tuple(dict.fromkeys((*turns.kept, *near_best(graph, scores, context)))))
-    elif turn.tool == "context":
+        return replace(turns, sought=words)
+    if turn.tool == "context":
         kind, (nodes, more) = TraceKind.CONTEXT, around(turns.nodes_of([turn.node])[0], graph, context)
         total, told = len(nodes) + more, f"{more} more" if more else ""
     else:
         kind, (nodes, total, told) = TraceKind.QUERY, _run_query(query, graph, scores, context)
-    # What a model looks for may be words of anything that it was shown before.
-    needs = range(1, turns.way.last + 1)
-    way = trace_step(turns.way, kind, asked, nodes, graph, context, total=total, needs=needs, said="" if nodes else told)
-    return replace(turns, way=way).and_look(asked, nodes, told, graph, context)
+    return turns.and_found(kind, asked, nodes, told, graph, context, total=total)
+
+
+async def search(question: Question, graph: CandidateGraph, turns: Turns, context: AskContext) -> Turns:
+    """Take the search that a turn chose, as a question's own: with a second look where there is a model for one."""
+    found = await find_terms.submit(question.id, turns.sought, context)
+    terms = replace(found, id=question.id, text=turns.sought, places=())
+    return await show_found.submit(question, graph, await score_and_look_again(terms, graph, context), turns, context)
+
+
+@question_step("show-found", Turns.hash, retries=0)
+def show_found(_question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
+    """Show the best nodes of a search; for a small model those near the best are kept."""
+    nodes = strongest(scores=scores.combined, count=context.settings.agent.search_nodes).tolist()
+    kept = (*turns.kept, *near_best(graph, scores, context)) if context.reader.short else turns.kept
+    after = replace(turns, sought="", kept=tuple(dict.fromkeys(kept)))
+    return after.and_found(TraceKind.SEARCH, turns.sought, nodes, "", graph, context, total=len(nodes))
 
 
 def _query_of(turn: Turn, context: AskContext) -> GraphQuery:

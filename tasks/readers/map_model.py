@@ -39,7 +39,10 @@ class ShownMap:
 
 
 def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> ShownMap:
-    """Show the sections with their summary, or the titles under them or what they begin with; the best pages with their figures."""
+    """Show the sections with their summary, or the titles under them or what they begin with; the best pages with their figures.
+
+    A page goes by its number, p12, in the second of several documents d2p12.
+    """
     view = context.snapshot.view
     read = view.columns.take(view.adjacency.positions_of(graph.ids), ["summary", "label"])
     places: dict[str, tuple[PageKey, ...]] = {}
@@ -48,9 +51,12 @@ def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, s
     best = pages.best(scores.combined)
     said = context.snapshot.page_summaries([mapped.document_id for mapped in maps])
     lines, numbers = [], count(1)
-    for number, page in enumerate(sorted(np.argsort(-best, kind="stable")[:PAGES_SHOWN].tolist()), 1):
+    documents = {mapped.document_id: f"d{number}" if len(maps) > 1 else "" for number, mapped in enumerate(maps, 1)}
+    ranked = [page for page in np.argsort(-best, kind="stable").tolist() if pages.keys[page][0] in documents]
+    for page in sorted(ranked[:PAGES_SHOWN]):
         key = pages.keys[page]
-        places[f"p{number}"] = (key,)
+        own = f"{documents[key[0]]}p{key[1]}"
+        places[own] = (key,)
         elements = []
         for node in np.flatnonzero(pages.of_nodes == page).tolist():
             if labels[node]:
@@ -58,7 +64,7 @@ def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, s
                 places[name] = (key,)
                 elements.append(f"{name} {labels[node]}")
         on_it = f"; {', '.join(elements)}" if elements else ""
-        lines.append(f"p{number}: page {key[1]}{_of(key[0], maps, context)}: {shorten(said.get(key, ''), LINE_CHARACTERS)}{on_it}")
+        lines.append(f"{own}: page {key[1]}{_of(key[0], maps, context)}: {shorten(said.get(key, ''), LINE_CHARACTERS)}{on_it}")
     return ShownMap((Piece("sections", "\n".join(outline)), Piece("pages", "\n".join(lines))), places)
 
 

@@ -64,12 +64,13 @@ def _hash_pages(texts: Sequence[PathText]) -> Mapping[str, str]:
 def show_pages(
     _question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
 ) -> tuple[PathText, ...]:
-    """Show the first pages of each path whole, at most `most`; with `of_figures`, only of paths of figures and tables."""
+    """Show the worthiest pages of each path whole, at most `most`; with `of_figures`, only of paths of figures and tables."""
 
     def wanted(text: PathText) -> list[PageKey]:
         if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
             return []
-        return list(dict.fromkeys((node.document_id, node.page) for node in text.nodes))[:most]
+        worthiest = sorted(text.nodes, key=lambda node: -text.worth[node.id])
+        return list(dict.fromkeys((node.document_id, node.page) for node in worthiest))[:most]
 
     images = page_images([*dict.fromkeys(chain(*map(wanted, texts)))], context.snapshot, until=call_book.get().deadline)
     return tuple(replace(text, pages={key: images[key] for key in wanted(text) if key in images}) for text in texts)

@@ -23,6 +23,7 @@ from tasks.readers.forms import RatedPage, ShortRating
 from tasks.readers.page_pictures import page_images
 from tasks.readers.pages import Pages, StemsOnPages
 from tasks.routing.way import ChosenPath, Way
+from tasks.settings.ask import AskSettings
 
 RATING = "rate_page"
 """The prompt by which a model rates a page, unless it is a small one."""
@@ -52,7 +53,7 @@ def begin_walk(question: Question, graph: CandidateGraph, scores: NodeScores, co
     stems = StemsOnPages.of(question, graph, scores, pages, context)
     vectors = page_means(vectors=own_vectors(graph, context.settings.relevance), weights=stems.words, pages=pages.of_nodes)
     near = pages.best(scores.combined) if settings.near == "score" else dense_relevance(query=question.vector, vectors=vectors)
-    beam = beam_walk.begin(near, width=len(near) if settings.everything else settings.seeds)
+    beam = beam_walk.begin(near, width=len(near) if settings.everything else min(settings.seeds, settings.rated))
     way = Way().then(
         TraceKind.SEARCH,
         question.text,
@@ -76,13 +77,18 @@ def join_pages(graph: CandidateGraph, pages: Pages, vectors: Vectors, context: A
     return np.asarray(linked | alike | beside)
 
 
+def most_rated(settings: AskSettings) -> int:
+    """Return how many pages a question may have rated: without a limit no more than it takes nodes."""
+    candidates = settings.candidates
+    return max(candidates.whole_limit, candidates.limit) if settings.walk.everything else settings.walk.rated
+
+
 @question_step("rate-pages", lambda walk: {"ratings": hash_bytes(walk.beam.ratings.tobytes())}, retries=0, reads=True)
 def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> PageWalk:
     """Rate the open pages, and go on to the unvisited neighbours of the best of them."""
     settings, opened = context.settings.walk, walk.beam.open
-    by_rules = rate_by_rules(question, graph, walk)
-    by_model = rate_by_model(question, graph, walk, context) if context.reader.model else [None] * len(opened)
-    ratings = np.array([rule if own is None else own for rule, own in zip(by_rules, by_model, strict=True)])
+    by_model = bool(context.reader.model)
+    ratings = rate_by_model(question, graph, walk, context) if by_model else rate_by_rules(question, graph, walk)
     beam = beam_walk.go_on(
         walk.beam,
         ratings,
@@ -90,12 +96,12 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
         width=settings.seeds,
         hops=0 if settings.everything else settings.hops,
         share=settings.alpha,
-        most=len(walk.beam.ratings) if settings.everything else settings.rated,
+        most=most_rated(context.settings),
     )
-    told = [f"{walk.pages.label_of(page, context)}: {rating:.1f}" for page, rating in zip(opened.tolist(), ratings, strict=True)]
+    rated = [(page, rating) for page, rating in zip(opened.tolist(), ratings.tolist(), strict=True) if not np.isnan(rating)]
+    told = [f"{walk.pages.label_of(page, context)}: {rating:.1f}" for page, rating in rated]
     more = f" and {len(told) - NAMED_IN_TRACE} more" if len(told) > NAMED_IN_TRACE else ""
-    rated_so = sum(rating is not None for rating in by_model)
-    by = f", {rated_so} of them by the model" if context.reader.model else ""
+    by = f", {len(rated)} of them by the model" if by_model else ""
     way = walk.way.then(
         TraceKind.RATE,
         f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5{by}",
@@ -119,26 +125,21 @@ def rate_by_rules(question: Question, graph: CandidateGraph, walk: PageWalk) -> 
     return np.asarray(beam_walk.LOWEST + (beam_walk.HIGHEST - beam_walk.LOWEST) * shares * np.where(fits, 1.0, MISFIT))
 
 
-def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> list[float | None]:
-    """Return what the model rates each open page by the text on it; None where it gives no usable rating."""
+def rate_by_model(question: Question, graph: CandidateGraph, walk: PageWalk, context: AskContext) -> FloatArray:
+    """Return what the model rates each open page by its picture and its text; NaN where it gives no usable rating."""
     opened, rater = walk.beam.open.tolist(), context.reader.rater
-    asked = opened[: max(0, context.settings.walk.rated - int(walk.beam.visited.sum()))]
     pieces = []
-    for page, nodes in zip(asked, walk.pages.in_reading_order(asked, graph, context), strict=True):
+    for page, nodes in zip(opened, walk.pages.in_reading_order(opened, graph, context), strict=True):
         (place,) = walk.pages.places([page], context)
         pieces.append(page_piece(place.document.name, place.page, graph.columns["search_text"][nodes]))
-    ratings: list[float | None]
     if rater.short:
         short = [Duty("rate_page_small", f"the rating of {piece.heading}", ShortRating, (piece,)) for piece in pieces]
-        ratings = [None if own is None else float(own.root) for own in rater.do(question, short)]
-    else:
-        keys = [walk.pages.keys[page] for page in asked]
-        book = call_book.get()
-        images = page_images(keys, context.snapshot, until=book.duties_end) if rater.sees and not book.over else {}
-        pictures = [(images[key],) if key in images else () for key in keys]
-        whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
-        ratings = [None if own is None else float(own.relevance) for own in rater.do(question, whole)]
-    return [*ratings, *[None] * (len(opened) - len(asked))]
+        return np.array([np.nan if own is None else own.root for own in rater.do(question, short)], dtype=np.float64)
+    keys, book = [walk.pages.keys[page] for page in opened], call_book.get()
+    images = page_images(keys, context.snapshot, until=book.duties_end) if rater.sees and not book.over else {}
+    pictures = [(images[key],) if key in images else () for key in keys]
+    whole = [rating_of(piece, picture) for piece, picture in zip(pieces, pictures, strict=True)]
+    return np.array([np.nan if own is None else own.relevance for own in rater.do(question, whole)], dtype=np.float64)
 
 
 def page_piece(document: str, number: int, texts: Iterable[str]) -> Piece:

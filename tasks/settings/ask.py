@@ -214,7 +214,7 @@ class AskSettings(Settings):
         description="what a model has not read by then is left unread, and rules quote; --batch and evaluate wait without end",
     )
     weights: str = Field("", description="a file that `flowreader evaluate fit` wrote; empty: the weights that are shipped")
-    keywords: bool = False  # a model that reads names more words to look for: the paper (B.1); they add nothing to the question's
+    keywords: bool = False  # what a model that reads names of the question is looked for, not all its words: the paper (B.1)
     candidates: CandidateSettings = CandidateSettings()
     relevance: RelevanceSettings = RelevanceSettings()
     named: NamedSettings = NamedSettings()

@@ -4,7 +4,7 @@ What changes the result of reading a document stands in ReadingSettings and ente
 limits, concurrency and publishing do not.
 """
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -61,6 +61,8 @@ class ModelAnalysisSettings(Settings):
     forms: Literal["auto", "full", "small"] = "auto"
     short: ShortFormSettings = ShortFormSettings()
     nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them
+    # what a model that sees is shown; figures: and tables without cells; all: every table, and the page of what OCR read, too
+    pictures: Literal["figures", "all"] = "figures"
     pictures_per_call: int = 4  # pictures in one call; servers have a limit
     characters_per_call: int = 12_000  # of all nodes in a call; 3,000 to 4,000 tokens
     characters_per_node: int = 4000  # of a node; what is longer is cut, with a mark
@@ -131,9 +133,14 @@ class ModelEvolutionSettings(Settings):
 
     nodes_per_call: int = 16  # nodes judged in one call; nearby ones share neighbours
     characters_per_call: int = 24_000  # of all nodes in a call and their candidates
-    content_characters: int = 0  # of a node's own text after its summary; eq. 14 has none, 240 took a sixth more tokens
+    # of what a node itself says after its summary, and then its picture, too, for a model that sees; eq. 14 has none, A.3 all;
+    # 240 took a sixth more tokens
+    content_characters: int = 0
+    # what a rewritten summary rests on; alone: the node, as in A.3; enriched: its neighbours, too, as in G2-Reader
+    summary: Literal["alone", "enriched"] = "alone"
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
+    directed: bool = False  # a node has the links that it keeps, as in eq. 14; else those, too, by which others keep it
 
 
 class EvolutionSettings(Settings):
@@ -175,11 +182,19 @@ class ReadingSettings(Settings):
 
         What a second embedder is called does not either: its identity stands in that of the corpus's embedder.
         """
-        unused: dict[str, set[str]] = {"embedding": {"second"}}
+        unused: dict[str, Any] = {"embedding": {"second"}, "analysis": {}, "evolution": {}}
         if self.analysis.map == "rules":
-            unused["analysis"] = {"map", "map_model"} | (set() if self.analysis.asks_model else {"by", "model"})
+            unused["analysis"] = dict.fromkeys(("map", "map_model", *(() if self.analysis.asks_model else ("by", "model"))), True)
         if self.evolution.mode == "lite":
-            unused["evolution"] = {"model"}
+            unused["evolution"] = {"model": True}
+        # Came later: written at its first value, it would have every document read again.
+        later: dict[str, dict[str, Any]] = {
+            "analysis": {"pictures": "figures"},
+            "evolution": {"directed": False, "summary": "alone"},
+        }
+        for group, firsts in later.items():
+            model = getattr(self, group).model
+            unused[group].setdefault("model", {name for name, first in firsts.items() if getattr(model, name) == first})
         return self.model_dump_json(exclude=unused)
 
 

@@ -25,12 +25,19 @@ BY_VECTORS: dict[str, Any] = NO_PAPER_HAS | {
     "ask.score.diffusion": 0.0,
 }
 EVOLVED: dict[str, Any] = {
+    "reading.analysis.model.nodes_per_call": 1,
+    "reading.analysis.model.pictures": "all",
     "reading.embedding.text": "paper",
+    "reading.evolution.model.nodes_per_call": 1,
+    "reading.evolution.model.content_characters": 4000,
+    "reading.evolution.model.directed": True,
     "ask.candidates.arcs": "paper",
     "ask.relevance.vectors": "evolved",
 }
 
-G2: dict[str, Any] = BY_VECTORS | EVOLVED | {"ask.plan.neighbours": 1000, "ask.plan.rank": "cosine"}
+G2: dict[str, Any] = (
+    BY_VECTORS | EVOLVED | {"reading.evolution.model.summary": "enriched", "ask.plan.neighbours": 1000, "ask.plan.rank": "cosine"}
+)
 LAD: dict[str, Any] = BY_VECTORS | {"reading.embedding.text": "paper", "reading.evolution.rounds": 0}
 DMAP: dict[str, Any] = BY_VECTORS | {"reading.evolution.rounds": 0}
 MOLORAG: dict[str, Any] = BY_VECTORS | {

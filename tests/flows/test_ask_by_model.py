@@ -137,6 +137,16 @@ def test_the_papers_worst_case_is_48_calls(context):
     assert by_purpose == {"keywords": 1, "worker": 22, "consistency": 20, "bridge": 2, "step": 2, "synthesis": 1}
 
 
+def test_only_what_the_model_names_of_the_question_is_looked_for(context):
+    named = Reader(DEPTHS, instead={"Keywords": {"keywords": ["tide", "a word of its own"]}})
+    words_alone = {"lexical_share": 1.0, "pair_share": 0.0, "page_share": 0.0}
+    settings = model_settings(keywords=True, relevance=words_alone)
+    with read_by(of_document(context, "harbour"), named, settings=settings) as (place, server):
+        answer = answer_at(place, "How deep is the harbour at low tide?", reader="top-k")
+    assert "Question: How deep is the harbour at low tide?" in server.requests[0].prompt and server.requests[0].form == "Keywords"
+    assert {page.page: page.score > 0 for page in answer.pages} == {1: False, 2: True}
+
+
 def test_a_small_model_is_asked_once_by_the_papers_method_too(context):
     settings = model_settings(routing={"network": "paper"}, keywords=True, reading={"model": {"forms": "small"}})
     wrong = Reader({}, instead={"ShortAnswer": '"99 miles"'})

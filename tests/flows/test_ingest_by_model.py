@@ -23,7 +23,7 @@ from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
-from tasks.settings.ask import AllSettings, load_settings
+from tasks.settings.ask import PAPER, AllSettings, load_settings
 from tasks.settings.base import change_settings
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
@@ -118,6 +118,20 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     assert list(outcome.graph.nodes) == list(nodes) and server.calls == 2 * asked, "the other home asked as well"
     gone = json.loads(flowreader("documents", "remove", MANUAL, "--json", home=home, check=0).stdout)
     assert gone["document"]["id"] == record.id and kept() == {}
+
+
+def test_the_papers_preset_asks_about_one_node_a_call_and_shows_its_content_and_its_picture(folder, server, monkeypatch):
+    papers = {name: value for name, value in PAPER.items() if name.startswith("reading.")}
+    by_method(monkeypatch, METHOD | papers | {"reading.evolution.rounds": 1})
+    (outcome,) = read(folder)
+    nodes, pieces = outcome.graph.nodes, {request.number: pieces_of(request.prompt) for request in server.requests}
+    described = [request for request in server.requests if request.form != "NoteJudgements"]
+    assert {len(pieces[request.number]) for request in described} == {1}
+    judged = [request for request in server.requests if request.form == "NoteJudgements"]
+    asked = [[(name, *piece) for name, piece in pieces[request.number].items() if "candidates" in piece[0]] for request in judged]
+    assert {len(each) for each in asked} == {1} and all("\nText: " in text for ((_name, _heading, text),) in asked)
+    seen = [nodes[int(name[1:])] for ((name, *_),), request in zip(asked, judged, strict=True) if request.images]
+    assert seen and all(node.picture for node in seen)
 
 
 def documents(home):

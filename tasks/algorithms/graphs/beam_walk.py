@@ -88,7 +88,7 @@ def go_on(beam: Beam, ratings: FloatArray, *, arcs: BoolArray, width: int, hops:
 
     Args:
         beam: a walk that is not over.
-        ratings: one for each open page.
+        ratings: one for each open page; NaN where none was to be had, which leaves the page worth its similarity.
         arcs: (P, P), which pages are joined.
         width: how many of the pages just rated are walked on from.
         hops: how many are made, at most.
@@ -96,7 +96,8 @@ def go_on(beam: Beam, ratings: FloatArray, *, arcs: BoolArray, width: int, hops:
         most: pages that are rated, at most.
     """
     known = beam.ratings.copy()
-    known[beam.open] = ratings
+    as_near = LOWEST + (HIGHEST - LOWEST) * beam.similarity[beam.open]
+    known[beam.open] = np.where(np.isnan(ratings), as_near, ratings)
     walked = replace(beam, ratings=known, open=beam.open[:0], hop=beam.hop + 1)
     left = most - int(walked.visited.sum())
     if beam.hop == hops or left <= 0:

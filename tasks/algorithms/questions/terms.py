@@ -63,13 +63,14 @@ def question_terms(question: str) -> QuestionTerms:
     )
 
 
-def with_keywords(terms: QuestionTerms, keywords: Sequence[str]) -> QuestionTerms:
-    """Return the terms with the words of these keywords behind them that are new; the anchors stay."""
-    written = dict(zip(terms.stems, terms.words, strict=True))
+def keyword_terms(terms: QuestionTerms, keywords: Sequence[str]) -> QuestionTerms:
+    """Return the words of these keywords of the question in place of its terms; where there are none, the terms."""
+    written: dict[str, str] = {}
     for word in (word for keyword in keywords for word in words_of(keyword)):
         for part in stems_of(word):
             written.setdefault(part, word)
-    return QuestionTerms(stems=tuple(written), words=tuple(written.values()), anchors=terms.anchors)
+    anchors = tuple(anchor for anchor in terms.anchors if anchor in written)
+    return QuestionTerms(stems=tuple(written), words=tuple(written.values()), anchors=anchors) if written else terms
 
 
 def _is_number(word: str) -> bool:

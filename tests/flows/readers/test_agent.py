@@ -2,7 +2,9 @@
 
 from storage.records.answers import AnswerStatus, TraceKind
 from storage.records.documents import EdgeKind, NodeKind
-from tests.asking_worlds import Passage, answer_at, at_place, steps_of, written
+from tasks.algorithms.graphs.graph_query import OPERATORS, Condition, GraphQuery, run_query
+from tasks.readers.graph_indexes import index_of
+from tests.asking_worlds import Passage, answer_at, at_place, candidates_of, steps_of, written
 from tests.library import alone, asked_by, kinds
 
 LISTED = "List all the crew of steel works from the charts."
@@ -100,6 +102,15 @@ def test_a_query_that_the_language_does_not_have_finds_nothing_and_says_why(cont
     answer = told(context, f"List all {'x' * 400} in the charts", alone("report"))
     refused = [step for step in answer.trace if step.kind is TraceKind.QUERY]
     assert len(refused) == 3 and all(not step.nodes and "400, but must be 1 to 300" in step.found for step in refused)
+
+
+def test_every_condition_that_the_language_has_can_be_asked_of_a_corpus(context):
+    _question, graph, scores = candidates_of(HOW_MANY, at_place(context, alone("report")))
+    index, values = index_of(graph, scores, context), {"page": "3", "kind": "figure"}
+    for field, operators in OPERATORS.items():
+        for op in operators:
+            found = run_query(GraphQuery((Condition(field, op, values.get(field, "tide")),)), index)
+            assert found.total == found.left[0] <= len(graph)
 
 
 def test_of_a_large_corpus_the_best_documents_are_searched_whole(context):

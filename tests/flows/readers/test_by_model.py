@@ -156,8 +156,23 @@ def test_a_walk_goes_by_the_models_ratings_and_reads_the_best_in_one_call(contex
     model = Reader(FACTS, instead={"RatedPage": rated})
     with read_by(context, model, settings=model_settings(walk={"everything": True, "alpha": 0.0, "pages": 2})) as (place, server):
         answer = answer_at(place, CABLE, reader="walk")
-    assert forms(server) == {"RatedPage": 9, "PathAnswer": 1} and answer.usage.most_calls == 42
+    assert forms(server) == {"RatedPage": 9, "PathAnswer": 1}
     assert answer.evidence_pages[0].page == 7 and answer.answer == "35 metres"
+
+
+def test_where_no_rating_can_be_used_the_pages_stand_as_near_as_they_are(context):
+    walk = {"everything": True, "alpha": 0.3, "near": "cosine"}
+    ranked, rated = [], []
+    for ratings in ("not a form", {"needed": "", "relevance": 3}):
+        with read_by(context, Reader(FACTS, instead={"RatedPage": ratings}), settings=model_settings(walk=walk)) as (
+            place,
+            _server,
+        ):
+            answer = answer_at(place, "Is the wire a price of steel?", reader="walk")
+        ranked.append([page.page for page in answer.pages])
+        rated.append(told(answer, TraceKind.RATE)[0].found)
+    assert rated[0] == "" and rated[1].count("3.0") == 9
+    assert ranked[0] == ranked[1], "equal ratings leave the order to nearness, and so do none"
 
 
 def test_pages_are_rated_by_the_model_that_is_named_for_it_and_all_else_is_asked_of_the_chat_model(context):
@@ -230,14 +245,15 @@ def test_once_the_time_is_up_no_more_pages_are_drawn_and_one_note_says_so(tmp_pa
 
 WHOLE_PAGES = {
     ("agent", 3): [["1", "2"]],
-    ("agent", 1): [["1"]],
+    ("agent", 1): [["2"]],
     ("map", 3): [[], ["2"]],
     ("walk", 3): [["1", "2"]],
     ("walk", 1): [["1", "2"]],
     ("pages", 1): [["1", "2"]],
     ("direct", 1): [["1", "2"]],
 }
-"""The pages that are shown with each path, by the reader and the pictures of a call; the last three show all that they read."""
+"""The pages that are shown with each path, by the reader and the pictures of a call: the best, which is the second; the last three
+show all that they read."""
 
 
 @pytest.mark.parametrize(("reader", "pictures"), WHOLE_PAGES)

@@ -48,10 +48,10 @@ def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more
         return turn("query", where=[{"field": "page", "op": "is", "value": str(page)}])
 
     def elsewhere(request):
-        return {"reason": "", "answered": False, "look_at": list(re.findall(r"^p\d+", request.prompt, re.MULTILINE))[-8:]}
+        return {"reason": "", "answered": False, "look_at": list(re.findall(r"^(?:d\d)?p\d+", request.prompt, re.MULTILINE))[-8:]}
 
     endless = {**ALL_FORMS, "Turn": page_after_page, "Reflected": elsewhere, "PathAnswer": everything}
-    settings = model_settings(agent={"search_nodes": 1}, walk={"everything": True}, map={"k": 2})
+    settings = model_settings(agent={"search_nodes": 1}, walk={"seeds": 50}, map={"k": 2})
     with (
         at_context(published(tmp_path / "long", LONG)) as context,
         read_by(context, Reader(FACTS, instead=endless), settings=settings) as (place, _server),
@@ -59,6 +59,17 @@ def test_a_model_that_never_has_enough_makes_as_many_calls_as_may_be_and_no_more
         answer = answer_at(place, "Which crew of the tide has a figure?", reader=reader)
     assert answer.usage.most_calls == BOUNDS[reader]
     assert made <= answer.usage.calls + answer.usage.cached <= BOUNDS[reader]
+
+
+def test_every_page_is_rated_by_the_model_where_all_are_to_be(tmp_path, home):
+    settings = model_settings(walk={"everything": True})
+    with (
+        at_context(published(tmp_path / "long", LONG)) as context,
+        read_by(context, Reader(FACTS, instead=ALL_FORMS), settings=settings) as (place, server),
+    ):
+        answer = answer_at(place, "Which crew of the tide has a figure?", reader="walk")
+    assert forms(server)["RatedPage"] == answer.usage.counts["pages rated"] == 60
+    assert "60 of them by the model" in answer.trace[1].asked and answer.usage.calls <= answer.usage.most_calls
 
 
 SMALL = {"ShortTurn": '""', "ShortPlaces": '["p1"]', "ShortRating": "5", "ShortAnswer": '"20 metres long"'}
@@ -76,7 +87,7 @@ def test_whatever_a_model_says_and_its_server_does_a_question_ends_in_time_withi
     odd = ["", "?", "blade", "crew storm", "x" * 500, "12", "' OR 1=1 --", "list", "figure|table", "\u2028x", "a\nb"]
 
     def shown(request, letters):
-        found = re.findall(rf"^ *([{letters}]\d+)[: ]", request.prompt, re.MULTILINE)
+        found = re.findall(rf"^ *((?:d\d)?[{letters}]\d+)[: ]", request.prompt, re.MULTILINE)
         return [dice.choice(found) for _ in range(dice.randint(0, 4)) if found]
 
     def planned(_request):

@@ -13,6 +13,7 @@ from tasks.algorithms.links import (
     Links,
     begin_evolution,
     candidates_of,
+    kept_links,
     links_after,
     links_to_others,
     lite_round,
@@ -141,6 +142,7 @@ def test_candidates_are_the_nearest_and_the_linked_in_reading_order():
         cosines=np.array([[0.9, 0.0], [0.8, 0.7], [0.8, -0.1]]),
         pairs=[(0, 1), (0, 5)],
         askable={0, 5},
+        directed=False,
     )
     # row 1 has no meaning; row 2 is not asked; 0 and 5 are linked though no cosine says so
     assert found == {0: (2, 5), 5: (0, 2)}
@@ -148,7 +150,12 @@ def test_candidates_are_the_nearest_and_the_linked_in_reading_order():
 
 def test_a_node_without_candidates_is_not_asked():
     none = candidates_of(
-        rows=np.array([0, 1]), indices=np.array([[1], [0]]), cosines=np.array([[0.0], [0.0]]), pairs=[], askable={0, 1}
+        rows=np.array([0, 1]),
+        indices=np.array([[1], [0]]),
+        cosines=np.array([[0.0], [0.0]]),
+        pairs=[],
+        askable={0, 1},
+        directed=False,
     )
     assert none == {}
 
@@ -165,6 +172,16 @@ def test_one_of_two_is_enough_to_keep_a_link_and_each_says_its_own_relation():
     assert after.rounds == {(0, 1): 2, (1, 2): 2, (2, 3): 0}
     both = links_after(before=LAYOUT, candidates={0: [1], 1: [0]}, named={0: {1: "part"}, 1: {0: "hierarchy"}}, number=2)
     assert (both.relation(0, 1), both.relation(1, 0)) == ("part", "hierarchy")
+
+
+def test_directed_a_node_has_what_it_keeps_and_is_kept_by_whom_it_did_not_name():
+    layout = Links(LAYOUT.rounds | {(high, low): 0 for low, high in LAYOUT.rounds}, {})
+    after = kept_links(before=layout, candidates={1: [0, 2, 3], 2: [1]}, named={1: {3: "cause"}}, number=1)
+    assert after.rounds == {(0, 1): 0, (2, 1): 0, (2, 3): 0, (3, 2): 0, (1, 3): 1} and after.relations == {(1, 3): "cause"}
+    again = kept_links(before=after, candidates={1: [2], 3: [1, 2]}, named={1: {2: "part"}, 3: {}}, number=2)
+    assert again.rounds == {(0, 1): 0, (2, 1): 0, (2, 3): 0, (1, 3): 1, (1, 2): 2}
+    near = {"indices": np.zeros((4, 0), dtype=np.int64), "cosines": np.zeros((4, 0)), "askable": range(4), "rows": np.arange(4)}
+    assert candidates_of(pairs=again.rounds, directed=True, **near) == {0: (1,), 1: (2, 3), 2: (1, 3)}
 
 
 def test_a_node_without_a_judgement_keeps_its_links_and_its_words():

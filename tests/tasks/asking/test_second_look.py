@@ -111,6 +111,15 @@ def test_every_reader_looks_again_by_the_second_embedder_and_by_the_reranker(tmp
     assert answer.pages[0].page == 2 and answer.models["reranker"] == "a-model"
 
 
+def test_the_papers_flow_says_that_it_asks_neither(tmp_path, monkeypatch):
+    monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
+    with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", routing={"network": "paper"}) as context:
+        (note,) = [note for note in answer_at(context, QUESTION).notes if "no say" in note]
+        assert note == "the reranker and the second embedder had no say: the paper's flow has no second look"
+    with at_context(published(tmp_path / "plain", PLAIN), routing={"network": "paper"}) as context:
+        assert not any("no say" in note for note in answer_at(context, QUESTION).notes)
+
+
 class Telling(AxisEmbedder):
     """An embedder whose question has two tokens; what it keeps of a passage's is written by hand."""
 

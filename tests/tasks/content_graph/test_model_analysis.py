@@ -1,5 +1,7 @@
 """Which nodes a model describes, in which calls, and what becomes of its replies."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.artifacts import ArtifactStore
@@ -21,6 +23,7 @@ from tasks.models.chat.forms import largest_reply
 from tasks.settings.ingest import AnalysisSettings, OcrSettings
 from tests.chat_server import Misbehaviour
 from tests.scripted_reader import pieces_of, reads_well
+from tests.storage.worlds import graph
 from tests.tasks.describing_worlds import QUICK, asking_about, model, node, passages, picture
 
 PASSAGE = "The Corran Sound array delivered 4.2 GWh in 2021, says Merrow Tidal Systems."
@@ -109,6 +112,29 @@ def test_a_table_is_described_by_its_cells_and_its_keywords_stand_in_them(tmp_pa
     (one,) = described.nodes
     assert (one.summary, one.keywords, one.picture_text) == ("Table 4 - Sales by region.", ("North",), "")
     assert not server.requests[0].images
+
+
+def test_where_all_is_shown_tables_and_pages_read_by_ocr_are_seen_and_a_passage_keeps_to_its_words(tmp_path):
+    store = ArtifactStore(tmp_path / "artifacts")
+    crop, scan = picture(store), picture(store, "blue")
+    table = node(
+        0, "| Region | 2021 |\n| --- | --- |\n| North | 10 |", NodeKind.TABLE, picture=crop, caption="Sales of all regions"
+    )
+    nodes = [table, node(1, PASSAGE, page=2), node(2, PASSAGE.replace("4.2", "5.3"), page=2), node(3, PASSAGE)]
+    pages = [replace(graph("x").pages[0], number=number, image=image) for number, image in ((1, None), (2, scan))]
+    asking = asking_about(nodes, tmp_path, pages, model={"pictures": "all", "nodes_per_call": 2})
+    reply = says(keywords=["4.2 GWh", "seen alone"])
+    with model(tmp_path, reply) as (server, chat):
+        described = describe_nodes(asking, chat=chat, on_nodes=lambda *_: None)
+    with model(tmp_path / "rejecting", reply) as (rejecting, chat):
+        rejecting.sees = False
+        unseen = describe_nodes(asking, chat=chat, on_nodes=lambda *_: None)
+    assert {name for request in rejecting.requests for name, _text in pieces_of(request.prompt).values()} >= {"n1", "n2", "n3"}
+    assert not described.errors and not unseen.errors
+    shown = {heading: len(request.images) for request in server.requests for heading, _text in pieces_of(request.prompt).values()}
+    on_scan = "on picture 1, and every word there is the document's"
+    assert shown == {"n0: table, picture 1": 1, f"n1: {on_scan}": 1, f"n2: {on_scan}": 1, "n3": 0}
+    assert [one.keywords for one in described.nodes[:3]] == [("4.2 GWh", "seen alone"), ("4.2 GWh",), ()]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +232,7 @@ def test_a_picture_without_words_is_described_and_an_ornament_or_a_logo_is_not()
     figures = [node(0, "", NodeKind.FIGURE, picture="p", meaningless=True), node(1, "", NodeKind.FIGURE, picture="q", box=small)]
     logos = [node(2 + page, "", NodeKind.FIGURE, picture="logo", page=page) for page in range(3)]
     tables = [node(5, "a | b", NodeKind.TABLE, picture="cells"), node(6, "", NodeKind.TABLE, picture="r")]
-    assert telling_pictures([*figures, *logos, *tables], OcrSettings()) == {0: "p", 6: "r"}
+    assert telling_pictures([*figures, *logos, *tables], AnalysisSettings(), OcrSettings()) == {0: "p", 6: "r"}
     assert described_places([*figures, *logos], AnalysisSettings(), OcrSettings()) == [0]
 
 

@@ -4,10 +4,12 @@ import random
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from storage.artifacts import ArtifactStore
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.content_graph.analysis import embedding_text
 from tasks.content_graph.links import Judge, NamedLink, NoteJudgement, NoteJudgements, wrong_judgement
@@ -15,9 +17,14 @@ from tasks.content_graph.model_evolution import before_the_first, edges_of_round
 from tasks.settings.ingest import EvolutionSettings, ModelEvolutionSettings
 from tests.chat_server import Misbehaviour, well
 from tests.scripted_reader import pieces_of, reads_well
-from tests.tasks.describing_worlds import DOCUMENT, model, node, passages, unit_vectors
+from tests.tasks.describing_worlds import DOCUMENT, model, node, passages, picture, unit_vectors
 
 TITLE = node(5, "A title of its own", NodeKind.TITLE)
+
+
+FIGURE = node(
+    7, "", NodeKind.FIGURE, caption="Figure 1: tide and turbine", picture_text="MW Jan Feb", summary="Figure 1 - of station 1"
+)
 
 
 def world():
@@ -35,7 +42,9 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
     settings = EvolutionSettings.model_validate({"mode": "model", **changes})
     asked = [place for place in range(len(nodes)) if place not in (5, 9)] if subjects is None else subjects
     with model(folder, reply, misbehave=misbehave) as (server, chat):
-        judging = Judge(DOCUMENT, "report.pdf", settings.model, None, chat, lambda *_done: None, len(asked))
+        judging = Judge(
+            DOCUMENT, "report.pdf", settings.model, None, chat, lambda *_done: None, len(asked), ArtifactStore(folder), {}
+        )
         evolved = before_the_first(nodes, unit_vectors([embedding_text(one, "paper") for one in nodes]), settings)
         for number in range(1, settings.rounds + 1):
             judged = judge_round(evolved, number, subjects=asked, settings=settings, judge=judging)
@@ -87,6 +96,26 @@ def test_what_the_model_does_not_name_goes_and_what_it_was_not_asked_about_stays
     }
     assert all(edge.kind is EdgeKind.WINDOW and edge.round == 0 for edge in edges)
     assert server.calls == 5, "two rounds of groups: the first leaves other candidates, and from then on nothing changes"
+
+
+def test_directed_a_node_has_the_arcs_that_it_named_and_is_asked_about_no_others(tmp_path):
+    def names_those_behind(request):
+        replied = links_everything(request)
+        return {
+            "nodes": [
+                one | {"links": [link for link in one["links"] if int(link["to"][1:]) > int(one["id"][1:])]}
+                for one in replied["nodes"]
+            ]
+        }
+
+    asked = {"subjects": range(11), "neighbours": 0, "minimum_edge": 0.0, "rounds": 2}
+    _, edges, server = judged_by(tmp_path, passages(11), names_those_behind, model={"directed": True}, **asked)
+    assert edges and all(int(edge.source[2:]) < int(edge.target[2:]) and edge.relation == "contrast" for edge in edges)
+    headings = [heading for request in server.requests for heading, _text in pieces_of(request.prompt).values()]
+    of_two = [[heading for heading in headings if heading.startswith(f"{name}, ")] for name in ("n4", "n10")]
+    assert of_two == [["n4, candidates: n1 n2 n3 n5 n6 n7", "n4, candidates: n5 n6 n7"], ["n10, candidates: n7 n8 n9"]]
+    _, both, _ = judged_by(tmp_path, passages(11), names_those_behind, **asked)
+    assert len(both) == 2 * len(edges)
 
 
 def test_a_rewritten_node_has_its_new_words_its_round_and_a_vector_of_them(tmp_path):
@@ -165,11 +194,11 @@ NODES = passages(8)
 CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
 
 
-def judge(chat, nodes=NODES, candidates=CANDIDATES, known=None, on_nodes=lambda *_done: None, **settings):
+def judge(chat, nodes=NODES, candidates=CANDIDATES, known=None, on_nodes=lambda *_done: None, seen=None, **settings):
     """Return what is known after a round, the judgements in it by place, and what failed."""
-    judging = Judge(
-        DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), None, chat, on_nodes, total=9, done=3 if known else 0
-    )
+    asks, (store, pictures) = ModelEvolutionSettings(**settings), seen or (ArtifactStore(Path()), {})
+    done = 3 if known else 0
+    judging = Judge(DOCUMENT, "report.pdf", asks, None, chat, on_nodes, total=9, artifacts=store, pictures=pictures, done=done)
     after, errors = judging.judge(nodes, candidates, known or {})
     return after, {place: after[place][1] for place in candidates if place in after}, errors
 
@@ -199,6 +228,36 @@ def test_a_judgement_rests_on_summaries_alone_unless_content_is_asked_for(tmp_pa
     plain, with_text = (pieces_of(request.prompt)["n1"][1] for request in server.requests)
     assert plain == f"{NODES[1].summary}\nKeywords: The; turbine; of"
     assert with_text == f"{plain}\nText: The turbine of station 1 was [... 35 characters left out]"
+
+
+def test_with_its_content_a_model_that_sees_judges_a_figure_alone_by_its_picture(tmp_path):
+    store = ArtifactStore(tmp_path)
+    figure = replace(FIGURE, picture=picture(store))
+    shown = {"seen": (store, {1: figure.picture}), "content_characters": 90}
+    with model(tmp_path) as (server, chat):
+        _, judgements, errors = judge(chat, [NODES[0], figure, *NODES[2:]], **shown)
+    assert not errors and set(judgements) == {0, 1, 5}
+    of_figure = next(request for request in server.requests if request.images)
+    heading, text = pieces_of(of_figure.prompt)["n1"]
+    assert heading.startswith("n1, seen in the picture") and heading.endswith("candidates: n0 n2 n3")
+    assert text.endswith("Text: Figure 1: tide and turbine MW Jan Feb") and len(of_figure.images) == 1
+    assert [len(request.images) for request in server.requests].count(1) == 1
+    others = [pieces_of(request.prompt) for request in server.requests if not request.images]
+    assert {name for one in others for name, (heading, _) in one.items() if "candidates" in heading} == {"n0", "n5"}
+    with model(tmp_path / "rejecting") as (server, chat):
+        server.sees = False
+        _, judgements, errors = judge(chat, [NODES[0], figure, *NODES[2:]], **shown)
+    assert not errors and set(judgements) == {0, 1, 5}
+    assert all("seen in the picture" not in request.prompt for request in server.requests)
+
+
+def test_a_summary_rests_on_the_note_alone_or_is_completed_from_its_neighbours(tmp_path):
+    with model(tmp_path) as (server, chat):
+        judge(chat)
+        judge(chat, summary="enriched")
+    alone, enriched = (request.prompt for request in server.requests)
+    assert "rests on this note alone" in alone and "completed by what its related notes say" in enriched
+    assert list(pieces_of(alone)) == list(pieces_of(enriched)) and "alone and can be" not in enriched
 
 
 def test_neighbours_share_calls_of_so_many_notes(tmp_path):

@@ -99,7 +99,7 @@ def evolve(folder, reply, rounds=1, **more):
     nodes = [*passages(6), node(6, "The tide turbine of station 0 was repaired in the month of May 2001.")]
     settings, short = EvolutionSettings(neighbours=3), ShortFormSettings(neighbours=2)
     with model(folder, reply, **more) as (server, chat):
-        judge = Judge(DOCUMENT, "report.pdf", settings.model, short, chat, lambda *_done: None, total=7)
+        judge = Judge(DOCUMENT, "report.pdf", settings.model, short, chat, lambda *_done: None, 7, ArtifactStore(folder), {})
         state = before_the_first(nodes, unit_vectors([one.content for one in nodes]), settings)
         for number in range(1, rounds + 1):
             state = judge_round(state, number, subjects=range(7), settings=settings, judge=judge)

@@ -55,6 +55,18 @@ def test_a_model_is_estimated_by_the_calls_that_would_be_made():
     assert 0 < estimate([work("maintenance_manual.docx")], lite).calls < manual.calls
 
 
+def test_calls_about_one_node_with_its_content_read_the_rules_each_time():
+    manual, usual = work("maintenance_manual.docx"), {"by": "model"}
+    asks = {"nodes_per_call": 1, "content_characters": 4000}
+    alone = {"analysis": {"by": "model", "model": {"nodes_per_call": 1}}, "evolution": {"mode": "model", "model": asks}}
+    together, each = (
+        estimate([manual], IngestSettings.model_validate({"reading": reading}))
+        for reading in ({"analysis": usual, "evolution": {"mode": "model"}}, alone)
+    )
+    assert each.calls > 4 * together.calls and each.input_tokens > 2 * together.input_tokens
+    assert each.output_tokens == together.output_tokens
+
+
 @pytest.mark.torture
 def test_the_map_takes_a_call_for_eight_pages_or_sections_beside_the_descriptions():
     def guess(**analysis):

@@ -61,6 +61,9 @@ def test_the_model_its_prompts_and_how_it_is_asked_decide(monkeypatch):
     before = reader_identity(evolving, "one")
     monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "evolve"))
     assert reader_identity(evolving, "one") != before and reader_identity(by_model(), "one") == usual
+    monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "evolve_enriched"))
+    enriched = by_model(reading={"evolution": {"mode": "model", "model": {"summary": "enriched"}}})
+    assert reader_identity(evolving, "one") == before != reader_identity(enriched, "one")
 
 
 def test_prompts_of_the_map_decide_only_where_a_model_writes_it(monkeypatch):

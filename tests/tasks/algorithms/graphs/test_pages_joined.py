@@ -126,6 +126,13 @@ def test_a_walk_ends_with_its_hops_and_with_what_may_be_rated():
     assert walked(np.zeros(0), np.zeros(0), ARCS[:0, :0], hops=4, **METHOD)[1] == []
 
 
+def test_a_page_whose_rating_fails_is_worth_its_similarity_and_is_walked_on_from():
+    failed = np.where(np.arange(6) == 3, np.nan, RATINGS)
+    beam, together = walked(SIMILARITY, failed, ARCS, hops=4, **METHOD)
+    assert together == [[0, 1, 2], [3], [4], [5]] and beam.visited.all()
+    assert scores_of(beam, share=0.3)[3] == pytest.approx(beam.similarity[3])
+
+
 @st.composite
 def worlds(draw):
     count = draw(st.integers(1, 9))
