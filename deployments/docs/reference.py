@@ -117,7 +117,7 @@ PAPER_COLUMNS = ("`evaluate table`", "what it measures", "printed on", "rows her
 
 
 def gathered(said: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield a row for each thing that is said, with the tables of which it is said."""
+    """Yield a row for each thing that is said, with the tables that it is said of."""
     tables = dict[str, list[str]]()
     for what, name in said:
         tables.setdefault(what, []).append(f"`{name}`")
