@@ -4,7 +4,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -45,7 +45,9 @@ def open_benchmark(path: Path) -> Benchmark:
         # a file there that no question names is meant to be searched with the others
         documents |= _unnamed_documents(folders, documents)
     try:
-        digest = identify("benchmark", to_json(questions).decode("utf-8"))
+        # A task only groups questions: weights name a benchmark by this hash.
+        asked = [{name: value for name, value in asdict(question).items() if name != "task"} for question in questions]
+        digest = identify("benchmark", to_json(asked).decode("utf-8"))
     except CodecError as error:
         raise BenchmarkError(f"{str(found.file)!r} holds a text that is not Unicode: {error}", str(found.file)) from error
     # The folder of a published one is named after a part of it at best, and "qa" or "data" at worst.

@@ -121,5 +121,5 @@ READERS = {"retrieval": "flow,top-k", "answers": "flow,top-k", "ablations": "flo
 def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_question_asked_of_its_own_documents(what):
     said = parsed("evaluate", what, "folder")
     assert said.run == "flows.cli.evaluate_commands:evaluate"
-    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
+    assert (said.what, said.dataset, said.usual, said.scope) == (what, "folder", READERS[what], "document")
     assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)

@@ -171,6 +171,11 @@ def test_the_hash_is_of_what_is_asked_and_of_nothing_else(tmp_path):
     (tmp_path / "two" / "documents" / "a.pdf").write_bytes(b"other bytes")
     assert open_benchmark(tmp_path / "two").hash == first.hash and len(first.hash) == 64
     assert open_benchmark(own(tmp_path / "three", asked(answer="y"))).hash != first.hash
+    for name, tag in (("four", "Locating"), ("five", "Reasoning")):
+        lines(tmp_path / name / "LongDocURL.jsonl", LONGDOCURL | {"task_tag": tag})
+        documents(tmp_path / name, "7000001.pdf")
+    four, five = (open_benchmark(tmp_path / name) for name in ("four", "five"))
+    assert (four.questions[0].task, five.questions[0].task) == ("Locating", "Reasoning") and four.hash == five.hash
 
 
 def test_an_id_given_twice_is_numbered_in_a_published_benchmark_and_an_error_in_our_own(tmp_path):
