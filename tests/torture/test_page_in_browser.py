@@ -146,6 +146,8 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         until_says(page, "annual_report.pdf", "16")
         asked(page, REVENUE)
         (at,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place rect"))[:1]
+        (badge,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place circle"))[:1]
+        assert badge[0] + badge[2] <= at[0] + 0.005, "the number stands beside what it marks"
         assert "page 5" in page.run(f"{FRAME}.body.innerText")
         answer = page.run("location.href")
         wait_until(lambda: page.run(SMALL_PICTURES), 60, lambda: "the small picture")
@@ -161,6 +163,8 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
                 lambda words=words: words in page.run(f"{FRAME}.location.href"), 60, lambda: page.run(f"{FRAME}.location.href")
             )
             wait_until(lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "it")
+        page.run("document.querySelector('.citations a.number').click()")
+        until_beside(page, "cited=1&zoom=150")
         follow(page, "Lineage")
         until_says(page, "annual_report.pdf", "sha256", "Its run in Prefect's UI")
         page.call("Page.navigate", url=f"{address}/?corpus=small")

@@ -171,6 +171,8 @@ def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, ans
         lit = re.findall(rf'class="cited lit">(?:<td dir="auto">)?({numbers})', shown)
         assert lit and all(f">{number}<" in badges for badges in lit), link
         assert re.findall(rf'class="cited">(?:<td dir="auto">)?({numbers})', shown).count("") == 0
+    for number, place in enumerate(re.findall(r'<p class="place"><a href="([^"]*)"', page), 1):
+        assert re.search(rf"[;&]cited={number}$", place), "the source's link lights its quote as its number does"
     assert page.index('id="copy"') < page.index('id="question"') < page.index('id="citation-1"')
     assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
     assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
