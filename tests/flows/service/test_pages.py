@@ -1,11 +1,13 @@
 """The page for people: it asks without script, shows documents and what was asked, and obeys no word and no other page."""
 
+import html
 import re
 import shutil
 
 import pytest
 
 from storage.locations import corpus_location
+from tasks.settings.readers import READERS_HELP
 from tests.asking_worlds import WEIGHT
 from tests.flows.service.worlds import client, error
 from tests.program import CORPUS
@@ -177,6 +179,16 @@ def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, ans
     assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
     assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
     assert door.get(f"{frame.replace('&amp;', '&')}&zoom=150").status_code == 200
+
+
+def test_how_sure_a_source_is_and_how_is_read_are_explained_where_they_stand(door):
+    routed = door.post("/", data={**ASKED, "reader": "flow"}, headers=FORM, follow_redirects=False).headers["Location"]
+    page = door.get(routed).text
+    (says,) = set(re.findall(r'<details class="certainty"><summary title="([^"]*)">(?:sure|likely|unsure)<', page))
+    assert "if these documents answer at all" in says and f"{says}. Here it is 0." in page
+    assert READERS_HELP in html.unescape(door.get("/?corpus=small").text)
+
+
 
 
 def test_pages_end_with_the_last_of_the_document_and_words_of_a_format_without_pictures_need_no_excuse(door):
