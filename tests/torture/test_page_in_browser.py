@@ -251,8 +251,8 @@ def test_an_encrypted_document_is_opened_at_its_row_and_its_password_is_kept_now
             wait_until(lambda said=said: said in page.run(rows), 120, lambda: page.run(rows))
             assert not [path for path in files_below(service_home) if path.is_file() and word.encode() in path.read_bytes()]
         page.run("document.querySelector('[aria-label=\"Remove encrypted.pdf\"]').click()")
-        assert page.violations() == [] and "Answers lose" in page.run(rows)
-        page.run("document.querySelector('.removing[open] button').click()")
+        assert page.violations() == [] and "Remove encrypted.pdf" in page.run("document.querySelector('dialog[open]').innerText")
+        page.run("document.querySelector('dialog[open] .strong').click()")
         until_says(page, "encrypted.pdf", "unpublished")
         assert not [said for said in page.complaints() if "favicon" not in said]
 

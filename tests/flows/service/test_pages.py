@@ -189,6 +189,9 @@ def test_how_sure_a_source_is_and_how_is_read_are_explained_where_they_stand(doo
     assert READERS_HELP in html.unescape(door.get("/?corpus=small").text)
 
 
+def test_one_form_removes_any_row(door):
+    page = door.get("/?corpus=small").text
+    assert page.count("Answers lose") == 1 and page.count('class="remove"') == 4
 
 
 def test_pages_end_with_the_last_of_the_document_and_words_of_a_format_without_pictures_need_no_excuse(door):

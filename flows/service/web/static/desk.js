@@ -35,6 +35,15 @@ addEventListener("click", (event) => {
   frame.contentWindow.location.replace(page);
   location.hash = "proof";
 });
+// One form removes any document; without this script the document's own page has it.
+addEventListener("click", (event) => {
+  const link = event.target.closest("a.remove"), form = document.querySelector("#removal form");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  form.action = link.href.replace(/\?(.*)#.*/, "/remove?$1");
+  form.querySelector("bdi").textContent = link.closest("li").querySelector(".title").textContent;
+  form.parentElement.showModal();
+});
 // What is heard here is heard there: of each page that is opened beside, and of one that was there before this script.
 function hearBeside(name, hear) {
   addEventListener(name, hear);
