@@ -210,6 +210,7 @@ def test_keys_walk_the_citations_and_are_letters_where_one_types_and_on_a_phone_
     with chromium.page(f"{service}/answers/{answer}?corpus=small", width=390) as page:
         seen = "[...document.querySelectorAll('.spot')].filter((one) => one.offsetHeight).map((one) => one.id).join()"
         assert page.run(seen) == "talk"
+        assert not page.run("[...document.querySelectorAll('.hands')].some((one) => one.offsetHeight)"), "a phone has no keys"
         page.run("document.querySelectorAll('.citations a.number')[1].click()")
         until_beside(page, "cited=2")
         assert page.run(seen) == "proof"

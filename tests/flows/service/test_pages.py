@@ -189,6 +189,14 @@ def test_how_sure_a_source_is_and_how_is_read_are_explained_where_they_stand(doo
     assert READERS_HELP in html.unescape(door.get("/?corpus=small").text)
 
 
+def test_what_is_not_found_is_doubted_once(door):
+    nonsense = {**ASKED, "question": "How many whales live on the moon of Jupiter?"}
+    page = door.get(door.post("/", data=nonsense, headers=FORM, follow_redirects=False).headers["Location"]).text
+    assert page.count("doubtful") == 1 and page.index("doubtful") < page.index("What comes closest:") < page.index(
+        'id="citation-1"'
+    )
+
+
 def test_one_form_removes_any_row(door):
     page = door.get("/?corpus=small").text
     assert page.count("Answers lose") == 1 and page.count('class="remove"') == 4
