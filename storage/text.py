@@ -8,8 +8,20 @@ from itertools import groupby
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")
 """The user and the password of an address; both may hold a slash or an `@`, and what is cut off too much is no harm."""
-MARKDOWN_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")
-"""Every sign that Markdown, HTML or a bare address is made of; a backslash before it makes it a letter."""
+MARKDOWN_SIGNS = re.compile(
+    r"""(?xi)
+      [`~]
+    | \[(?!\d\d?\](?![(\[:])) | (?<!\[\d)(?<!\[\d\d)\] | \](?=[(\[:]) | ^\[  # a link: [1] within a line is none
+    | (?<!\s)\* | \*(?!\s) | (?<![^\W_])_ | _(?![^\W_])  # emphasis: a star between spaces, or a line within a word, is none
+    | \\(?=[!-/:-@\[-`{-~]|$)
+    | <(?=[a-z/!?]|$) | &(?=\#?\w+;)
+    | :(?=//|[a-z+-][\w+-]*:) | (?<=www)\. | (?<=[\w.+-])@(?=[\w-]+\.)  # an address, a name of a picture
+    | ^[>\#] | \#(?=\#*$) | ^[-+](?=\s|$) | ^[-=:|](?=[-=:|\s]*$)  # what begins an item or a quotation, or makes a heading
+    """
+)
+"""The signs that Markdown, HTML or a bare address is made of, where they are; a backslash before one makes it a letter."""
+NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+"""The beginning of an item of a list."""
 
 
 def storable(text: str) -> str:
@@ -75,7 +87,7 @@ def minute(moment: str) -> str:
 
 def as_markdown(text: str) -> str:
     """Return the text on one line as Markdown shows it literally: no link, no picture, no HTML, no markup of it works."""
-    return MARKDOWN_SIGNS.sub(r"\\\1", one_line(text))
+    return NUMBERED.sub(r"\1\\\2", MARKDOWN_SIGNS.sub(r"\\\g<0>", one_line(text)))
 
 
 def blocks_of(text: str) -> list[tuple[bool, list[str]]]:

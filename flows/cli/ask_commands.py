@@ -8,8 +8,9 @@ from pathlib import Path
 
 from flows.cli.ask_server_commands import load_asked_settings, reader_of, require_one_source
 from flows.display.output import Output
+from storage.catalog.in_use import corpora_in, unnamed_corpus
 from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpus_location
+from storage.locations import USUAL_CORPUS, corpora_folder, corpus_location
 from tasks.asking.request import AskRequest, read_batch, read_text
 from tasks.models.process import interrupt_models
 from tasks.progress import forget_stop, request_stop
@@ -22,7 +23,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
     request = AskRequest(
         questions=questions,
-        corpus=arguments.corpus,
+        corpus=arguments.corpus or choose_corpus(output),
         documents=tuple(arguments.document),
         pages=arguments.pages,
         modality=arguments.modality,
@@ -39,6 +40,15 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     forget_stop()
     asyncio.run(_until_stopped(_answer(request, arguments.report, output)))
     return WELL
+
+
+def choose_corpus(output: Output) -> str:
+    """Return the usual corpus, or the only one that there is, and say so; raise RequestError where there are several."""
+    there = [each.name for each in corpora_in(corpora_folder()) if each.current.exists()]
+    corpus = USUAL_CORPUS if USUAL_CORPUS in there else unnamed_corpus(there)
+    if corpus != USUAL_CORPUS:
+        output.side.print(f"asked of corpus {corpus}, the only one", markup=False, soft_wrap=True)
+    return corpus
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:

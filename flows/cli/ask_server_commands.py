@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flows.display.output import Output
 from flows.service.listening import address
 from storage.errors import RequestError
+from storage.locations import USUAL_CORPUS
 from tasks.address import address_of
 from tasks.settings.readers import READER_OF_PRESET, WORDS_SHOWN, Reader
 
@@ -103,7 +104,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         # After Ctrl-C do not wait for the service: it answers, and keeps the answer, anyway.
         asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
-        page = _send("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
+        page = _send("GET", f"/answers/{answer['answer_id']}/report?corpus={request['corpus']}", None)
         arguments.report.write_bytes(page)
         output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
     return 0
@@ -135,7 +136,7 @@ def choose_display(arguments: argparse.Namespace, output: Output) -> Callable[[d
 def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the AskRequest as JSON, without its questions and without settings that were not given."""
     request = {
-        "corpus": arguments.corpus,
+        "corpus": arguments.corpus or USUAL_CORPUS,
         "documents": arguments.document,
         "pages": arguments.pages,
         "modality": arguments.modality,

@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from flows.display.output import Output
-from flows.display.progress import LINE_SECONDS, every
+from flows.display.progress import every, print_news
 from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file
@@ -234,5 +234,5 @@ def show_progress(questions: int, *, console: Console, quiet: bool) -> Iterator[
             with console.status("starting", spinner="dots") as line, every(0.2, lambda: line.update(meter.describe())):
                 yield
         else:
-            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+            with print_news(meter.describe, console):
                 yield

@@ -117,8 +117,23 @@ def show_ingest(work: Sequence[DocumentWork], reading: ReadingSettings, *, conso
             with _bars(meter, console):
                 yield
         else:
-            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+            with print_news(meter.describe, console):
                 yield
+
+
+@contextlib.contextmanager
+def print_news(describe: Callable[[], str], console: Console) -> Iterator[None]:
+    """Print every so often what is described, where that is new."""
+    shown = ""
+
+    def update() -> None:
+        nonlocal shown
+        if (line := describe()) != shown:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            shown = line
+
+    with every(LINE_SECONDS, update):
+        yield
 
 
 @contextlib.contextmanager

@@ -22,6 +22,11 @@ def wants_password(record: DocumentRecord) -> bool:
     return record.state is DocumentState.NEEDS_PASSWORD and record.reason.endswith(GIVE_PASSWORD)
 
 
+def may_end_otherwise(record: DocumentRecord) -> bool:
+    """Say whether another try may: with a password, once there is OCR, or where what failed was not the file."""
+    return wants_password(record) or record.state is DocumentState.OCR_REQUIRED or not record.attempt
+
+
 def files_of(record: DocumentRecord, *, everywhere: bool) -> list[str]:
     """Return where an unready document's file lies; `everywhere` also outside the uploads.
 

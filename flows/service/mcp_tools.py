@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 from flows.service.paths import from_root
 from flows.service.refusals import describe_misfit, refusal_of
 from flows.service.search import Found, search
-from storage.catalog.in_use import corpora_in
+from storage.catalog.in_use import corpora_in, unnamed_corpus
 from storage.cleaning.removing import remove_document
 from storage.corpus.snapshot import open_for_reading
 from storage.errors import ExpectedError, RequestError
@@ -63,7 +63,6 @@ OF_USE = frozenset(
 """Fields of an answer, of its parts and of its citations that an agent is told; the others would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
 """From views of pages: no tool takes ids of nodes."""
-USUAL_CORPUS = "default"
 """The corpus of the first ingest, if it names none."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -125,9 +124,7 @@ class Tools(MCPServer):
         if self.corpus and named not in ("", self.corpus):
             raise RequestError(f"this server knows corpus {self.corpus!r} alone", str(named)[:100], "leave corpus out")
         there = [] if named or self.corpus else [each.name for each in corpora_in(corpora_folder()) if each.current.exists()]
-        if len(there) > 1:
-            raise RequestError("there are several corpora, and none is named", "corpus", f"take one of {', '.join(there)}")
-        return named or self.corpus or next(iter(there), USUAL_CORPUS)
+        return named or self.corpus or unnamed_corpus(there)
 
     async def call_tool(
         self,

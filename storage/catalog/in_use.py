@@ -1,14 +1,15 @@
 """What the corpora of this machine name, so that nothing else deletes it; and how to keep their writers out meanwhile."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from storage.catalog import catalog
 from storage.catalog.current import snapshot_numbers, snapshot_path
-from storage.locations import CorpusLocation
+from storage.errors import RequestError
+from storage.locations import USUAL_CORPUS, CorpusLocation
 from storage.lock import lock_file, try_lock
 
 
@@ -16,6 +17,13 @@ def corpora_in(folder: Path) -> list[CorpusLocation]:
     """Return every corpus in the folder, by name."""
     names = {entry.name for entry in folder.iterdir() if entry.is_dir()} if folder.is_dir() else set()
     return [CorpusLocation(name, folder / name) for name in sorted(names)]
+
+
+def unnamed_corpus(there: Sequence[str]) -> str:
+    """Return the corpus that is meant where none is named: the only one there is; raise RequestError where there are several."""
+    if len(there) > 1:
+        raise RequestError("there are several corpora, and none is named", "corpus", f"take one of {', '.join(there)}")
+    return there[0] if there else USUAL_CORPUS
 
 
 @contextmanager

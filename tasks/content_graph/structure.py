@@ -21,7 +21,7 @@ from storage.records.documents import (
     identify,
 )
 from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, Element, count_words, order_boxes, simplify
-from tasks.algorithms.layout.captions import join_captions
+from tasks.algorithms.layout.captions import join_captions, read_label
 from tasks.algorithms.layout.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.layout.furniture import find_furniture, fit_labels
 from tasks.algorithms.layout.headings import correct_headings, strip_continued
@@ -150,7 +150,7 @@ def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:
 def _inherit(
     elements: Sequence[Element], tables: Mapping[int, Table], pairs: Sequence[tuple[int, int]]
 ) -> tuple[list[Element], dict[int, Table]]:
-    """Give continued tables the header, caption and label of the first of their chain, where they have none."""
+    """Give continued tables the header, caption and label of their first, where they have none, and every table its title."""
     first_of = dict(find_chains(pairs))
     by_serial = {element.serial: element for element in elements}
     inherited = dict(tables)
@@ -162,8 +162,14 @@ def _inherit(
             if first.block.caption and not element.block.caption:
                 caption = f"{strip_continued(first.block.caption)} (continued)"
                 element = replace(element, label=first.label, block=replace(element.block, caption=caption))
-        changed.append(element)
+        changed.append(_with_title(element, inherited[element.serial].title) if element.serial in inherited else element)
     return changed, inherited
+
+
+def _with_title(element: Element, title: str) -> Element:
+    """Let what stands over a table's columns go on with its caption, or be it."""
+    caption = " | ".join(filter(None, (element.block.caption, title)))
+    return replace(element, label=element.label or read_label(title), block=replace(element.block, caption=caption))
 
 
 def _find_parts(elements: Sequence[Element], outline: SectionOutline) -> Iterator[tuple[int, int]]:

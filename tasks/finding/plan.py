@@ -13,7 +13,7 @@ from tasks.models.ocr import ocr_identity
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ingest import IngestSettings
 
-GRAPH_VERSION = "3"
+GRAPH_VERSION = "4"
 """Raised when the same settings make another graph of the same bytes."""
 
 UNFINISHED = "unfinished"

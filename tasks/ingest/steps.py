@@ -141,7 +141,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: keys.Ingest
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=keys.version_key, summary=keys.hash_structured)
+@step("structure", version="2", retries=0, cache_key=keys.version_key, summary=keys.hash_structured)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: keys.IngestTools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)

@@ -17,6 +17,7 @@ NO_PAPER_HAS: dict[str, Any] = {
     "ask.named.title": 0.0,
     "ask.named.modality": 0.0,
     "ask.named.document": 0.0,
+    "ask.second.tokens_weight": 0.0,
 }
 BY_VECTORS: dict[str, Any] = NO_PAPER_HAS | {
     "ask.relevance.lexical_share": 0.0,

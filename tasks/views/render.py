@@ -40,6 +40,7 @@ HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u20
 CITATION = re.compile(r"\[([0-9]{1,4})\]")
 FILTERS: dict[str, Callable[..., object]] = {
     **{each.__name__: each for each in (blocks_of, counted, list_names, minute, number_list, page_list, shorten)},
+    "cell": lambda text: Markup(as_markdown(text).replace("|", "\\|")),
     "number": lambda value, form: Markup(format(value, form)),
     "paragraphs": lambda text: Markup(paragraphs(text)),
     "split_at_asked": split_at_asked,

@@ -20,7 +20,7 @@ def test_every_answer_leaves_a_page_and_a_report(deployed):
     for answer in deployed["ask"]["returned"]:
         kind, page, description = deployed["pages"][answer_key(answer_from_json(answer, Answer))]
         assert kind == "markdown" and description.startswith(("With which torque", "What is the weight of an MT"))
-        assert "Evidence found" in page and f"{answer['answer_id']}\\.html" in page
+        assert "Evidence found" in page and f"{answer['answer_id']}.html" in page
         assert f"{answer['answer_id']}.html" in deployed["reports"]
 
 

@@ -146,6 +146,8 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
         until_says(page, "annual_report.pdf", "16")
         asked(page, REVENUE)
         (at,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place rect"))[:1]
+        (badge,) = page.run(BOXES.replace("DOCUMENT", FRAME).replace("SELECTOR", ".cited-place circle"))[:1]
+        assert badge[0] + badge[2] <= at[0] + 0.005, "the number stands beside what it marks"
         assert "page 5" in page.run(f"{FRAME}.body.innerText")
         answer = page.run("location.href")
         wait_until(lambda: page.run(SMALL_PICTURES), 60, lambda: "the small picture")
@@ -161,6 +163,8 @@ def test_a_document_is_uploaded_asked_about_looked_at_traced_and_removed(chromiu
                 lambda words=words: words in page.run(f"{FRAME}.location.href"), 60, lambda: page.run(f"{FRAME}.location.href")
             )
             wait_until(lambda: page.run(f"{FRAME}?.readyState === 'complete' && !!{FRAME}.querySelector('nav')"), 60, lambda: "it")
+        page.run("document.querySelector('.citations a.number').click()")
+        until_beside(page, "cited=1&zoom=150")
         follow(page, "Lineage")
         until_says(page, "annual_report.pdf", "sha256", "Its run in Prefect's UI")
         page.call("Page.navigate", url=f"{address}/?corpus=small")
@@ -206,6 +210,7 @@ def test_keys_walk_the_citations_and_are_letters_where_one_types_and_on_a_phone_
     with chromium.page(f"{service}/answers/{answer}?corpus=small", width=390) as page:
         seen = "[...document.querySelectorAll('.spot')].filter((one) => one.offsetHeight).map((one) => one.id).join()"
         assert page.run(seen) == "talk"
+        assert not page.run("[...document.querySelectorAll('.hands')].some((one) => one.offsetHeight)"), "a phone has no keys"
         page.run("document.querySelectorAll('.citations a.number')[1].click()")
         until_beside(page, "cited=2")
         assert page.run(seen) == "proof"
@@ -247,8 +252,8 @@ def test_an_encrypted_document_is_opened_at_its_row_and_its_password_is_kept_now
             wait_until(lambda said=said: said in page.run(rows), 120, lambda: page.run(rows))
             assert not [path for path in files_below(service_home) if path.is_file() and word.encode() in path.read_bytes()]
         page.run("document.querySelector('[aria-label=\"Remove encrypted.pdf\"]').click()")
-        assert page.violations() == [] and "Answers lose" in page.run(rows)
-        page.run("document.querySelector('.removing[open] button').click()")
+        assert page.violations() == [] and "Remove encrypted.pdf" in page.run("document.querySelector('dialog[open]').innerText")
+        page.run("document.querySelector('dialog[open] .strong').click()")
         until_says(page, "encrypted.pdf", "unpublished")
         assert not [said for said in page.complaints() if "favicon" not in said]
 

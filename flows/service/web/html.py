@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from tasks.settings.readers import PAGES_PER_ANSWER, READERS
+from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 from tasks.views.render import STYLE, draw, html_text, language
 
 FOLDER = Path(__file__).parent
@@ -16,7 +16,7 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors "
 )
 TEMPLATES = language("html", html_text, FOLDER / "templates")
-TEMPLATES.globals |= {"served": True, "READERS": READERS, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
+TEMPLATES.globals |= {"served": True, "READERS": READERS, "READERS_HELP": READERS_HELP, "PAGES_PER_ANSWER": PAGES_PER_ANSWER}
 
 
 def html(

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import Request
 
-from flows.service.again import files_of, wants_password
+from flows.service.again import files_of, may_end_otherwise, wants_password
 from flows.service.ingests import Ingest
 from flows.service.paths import from_root
 from storage.catalog.in_use import corpora_in
@@ -64,7 +64,7 @@ def view_row(record: DocumentRecord, ingests: Sequence[Ingest], request: Request
     """Return the document with its last ingest, where that is not over or failed; the reason names no command."""
     row = ShelfRow.model_validate(record)
     row.kind = PurePath(record.name).suffix[1:5].upper()
-    row.may_read = bool(files_of(record, everywhere=request.app.state.has_token))
+    row.may_read = may_end_otherwise(record) and bool(files_of(record, everywhere=request.app.state.has_token))
     if row.may_read and wants_password(record):
         row.wants_password, row.reason = True, record.reason.removesuffix(GIVE_PASSWORD)
     last = next((each for each in ingests if each.is_of(record.id)), None) if row.state != "ready" else None

@@ -35,7 +35,7 @@ def find_continued_tables(elements: Sequence[Element], tables: Mapping[int, Tabl
     """Return pairs of serials: a table that ends its page and the one that opens the next with its columns.
 
     Only footnotes may follow the first; only captions or titles that say "continued" may stand before the second,
-    whose header, if any, must be the first's. `tables` holds the cells of every TABLE element by serial.
+    whose header and title, if any, must be the first's. `tables` holds the cells of every TABLE element by serial.
     """
     pairs: list[tuple[int, int]] = []
     last: Element | None = None
@@ -71,7 +71,7 @@ def _is_same_table(first: Element, second: Element, tables: Mapping[int, Table])
         return False
     caption = second.block.caption
     renamed = caption and not _CONTINUED.search(caption) and strip_continued(caption) != first.block.caption
-    return not renamed and (not after.header_rows or after.header == before.header)
+    return not renamed and (not after.header_rows or (after.title, after.header) == (before.title, before.header))
 
 
 def _goes_on(first: Element, second: Element) -> bool:

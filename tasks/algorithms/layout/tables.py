@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from itertools import pairwise, takewhile
 
 _MAXIMUM_COLUMNS = 512  # a span beyond it is a mistake or an attack, not a table
 _MAXIMUM_HEADER_ROWS = 4
@@ -15,10 +16,14 @@ _COLUMN_GAP = re.compile(r"\t+|\s{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table's cells, every row as long as the widest, spans filled in; the first `header_rows` of them name the columns."""
+    """A table's cells, every row as long as the widest, spans filled in; the first `header_rows` of them name the columns.
+
+    `title` is what stands over all columns, above the header; it is in none of the rows.
+    """
 
     rows: tuple[tuple[str, ...], ...]
     header_rows: int
+    title: str = ""
 
     @property
     def columns(self) -> int:
@@ -55,10 +60,10 @@ def read_aligned_text(text: str) -> Table:
 
 
 def continue_table(table: Table, first: Table) -> Table:
-    """Return a continued table with the header of the one that it continues, where it has none of its own."""
+    """Return a continued table with the header and title of the one that it continues, where it has none of its own."""
     if table.header_rows or not first.header_rows or table.columns != first.columns:
         return table
-    return Table(first.rows[: first.header_rows] + table.rows, first.header_rows)
+    return Table(first.rows[: first.header_rows] + table.rows, first.header_rows, first.title)
 
 
 def write_markdown(table: Table) -> str:
@@ -76,7 +81,7 @@ def describe_rows(table: Table, *, caption: str) -> list[str]:
     group = ""
     for number, row in enumerate(table.rows):
         if number < table.header_rows:
-            texts.append(_join(caption, *dict.fromkeys(filter(None, row))))
+            texts.append(_join(caption, *(cell for cell in row if not isinstance(cell, _Repeat))))
             continue
         if label := _read_group_label(row):
             group = label
@@ -91,19 +96,17 @@ def _join(*parts: str) -> str:
 
 
 def _describe_cells(row: Sequence[str], header: Sequence[str]) -> Iterator[str]:
-    """Yield each cell that holds something with its column's name; a value that a span repeats comes once."""
-    seen: set[tuple[str, str]] = set()
-    for position, cell in enumerate(row):
-        name = header[position] if header else ""
-        if _EMPTY.fullmatch(cell) or (name, cell) in seen:
-            continue
-        seen.add((name, cell))
-        yield f"{name}: {cell}" if name and name != cell else cell
+    """Yield each cell that holds something with its column's name; one over columns of the same name comes once."""
+    before = ""
+    for cell, name in zip(row, header or ("",) * len(row), strict=True):
+        if not _EMPTY.fullmatch(cell) and not (isinstance(cell, _Repeat) and name == before):
+            yield f"{name}: {cell}" if name and name != cell else cell
+        before = name
 
 
 def _read_group_label(row: Sequence[str]) -> str:
     """Return the words of a row that only names the rows below it ("Assets:"), else ""."""
-    filled = {cell for cell in row if not _EMPTY.fullmatch(cell)}
+    filled = [cell for cell in row if not _EMPTY.fullmatch(cell) and not isinstance(cell, _Repeat)]
     label = filled.pop() if len(filled) == 1 else ""
     leads = not filled and label and not _EMPTY.fullmatch(row[0]) and len(row) > 1
     return label.rstrip(": ") if leads and not _NUMBER.fullmatch(label) else ""
@@ -146,6 +149,12 @@ def _has_full_first_row(rows: Sequence[Sequence[str]]) -> int:
     first = rows[0]
     distinct = len(set(first)) == len(first) > 1
     return int(distinct and all(cell and len(cell) <= 40 for cell in first) and len(rows) > 2)
+
+
+class _Repeat(str):
+    """What stands in a column because a cell on its left spans it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +233,7 @@ def _fill_spans(rows: Sequence[Sequence[_Cell]]) -> list[list[_Cell]]:
         line: list[_Cell] = []
         for cell in row:
             _take_hanging(line, hanging)
-            line += [cell] * cell.columns
+            line += [cell, *[replace(cell, text=_Repeat(cell.text))] * (cell.columns - 1)]
         _take_hanging(line, hanging)
         line = line[:_MAXIMUM_COLUMNS]
         filled.append(line)
@@ -243,4 +252,13 @@ def _arrange(rows: Sequence[Sequence[_Cell]]) -> Table:
     width = max((len(row) for row in kept), default=0)
     texts = tuple(tuple(cell.text for cell in row) + ("",) * (width - len(row)) for row in kept)
     marked = [all(cell.is_header for cell in row if cell.text) for row in kept]
-    return Table(texts, _count_header_rows(texts, marked))
+    titles = [row[0] for row, _ in takewhile(lambda pair: _is_title(*pair), pairwise(texts))]
+    header_rows = _count_header_rows(texts[len(titles) :], marked[len(titles) :])
+    # Over rows without a header it names a group of them.
+    return Table(texts[len(titles) :], header_rows, " ".join(titles)) if header_rows else Table(texts, 0)
+
+
+def _is_title(row: Sequence[str], below: Sequence[str]) -> bool:
+    """Say whether one cell is over all columns: it spans them, or has the row for itself and the next begins below it."""
+    is_over = len(row) > 1 and all(isinstance(cell, _Repeat) for cell in row[1:])
+    return is_over or (len(row) > 2 and not any(row[1:]) and bool(below[0]))

@@ -1,6 +1,7 @@
 """`ask`, `answers` and `report` as people and programs call them, here and of the service."""
 
 import json
+import shutil
 import socket
 import threading
 
@@ -133,6 +134,21 @@ def test_what_cannot_be_done_exits_with_2_and_says_what_to_do(call, arguments, v
 def test_where_there_is_no_corpus_ask_prints_the_home_and_the_line_to_run(call, home):
     said = call("ask", COAST, code=2, corpus="default").err
     assert f"FLOWREADER_HOME '{home}'\nmake it" in said and "`flowreader ingest PATH --corpus default`" in said
+
+
+def test_where_no_corpus_is_named_the_only_one_is_asked_and_of_several_none(asked_home, monkeypatch, capsys):
+    monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+    assert main(["ask", COAST]) == 0
+    shown = capsys.readouterr()
+    assert "asked of corpus small, the only one" in shown.err and "strategy.pptx" in shown.out
+    copied = corpus_location("other").folder
+    shutil.copytree(corpus_location("small").folder, copied)
+    try:
+        assert main(["ask", COAST]) == 2
+    finally:
+        shutil.rmtree(copied)
+    said = capsys.readouterr().err
+    assert "several corpora" in said and "take one of other, small" in said
 
 
 def test_a_batch_is_read_from_standard_input_and_its_comments_are_not_asked(asked_home):

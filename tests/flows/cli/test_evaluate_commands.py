@@ -154,7 +154,7 @@ def test_while_it_works_people_see_documents_read_in_questions_asked_and_by_whom
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_gets_a_line_that_changes_a_pipe_plain_lines_and_programs_nothing(monkeypatch, terminal):
-    monkeypatch.setattr(evaluate_commands, "LINE_SECONDS", 0.05)
+    monkeypatch.setattr("flows.display.progress.LINE_SECONDS", 0.05)
     written = {}
     for quiet in (False, True):
         stream = io.StringIO()

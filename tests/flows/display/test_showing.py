@@ -11,7 +11,7 @@ from rich.console import Console
 from flows.display.answer_tables import show_answer
 from flows.display.followed import WITHDRAWN, follow_questions
 from flows.display.output import Output
-from flows.display.progress import WorkMeter, step_shares
+from flows.display.progress import WorkMeter, print_news, step_shares
 from flows.display.progress import show_ingest as progress_shown
 from storage.errors import RequestError
 from storage.records.answers import AnswerStatus
@@ -24,6 +24,7 @@ from tasks.views.errors import ErrorView, RefusedError, view_error
 from tests.program import terminal
 from tests.storage.answer_worlds import answer, citation, view_of
 from tests.storage.answer_worlds import answer as an_answer
+from tests.waiting import wait_until
 
 
 def test_names_with_brackets_are_shown_as_they_are(capsys):
@@ -180,6 +181,20 @@ def test_whatever_a_model_does_the_steps_that_there_are_make_up_the_whole(by, ma
         meter.hear(Progress("a" * 64, step, 1, 1))
         shares.append(meter.share_done())
     assert shares == sorted(shares) and abs(shares[-1] - 1) < 1e-9
+
+
+def test_a_pipe_gets_a_line_only_where_it_says_something_new(monkeypatch):
+    monkeypatch.setattr("flows.display.progress.LINE_SECONDS", 0.001)
+    stream, heard = io.StringIO(), iter(["starting"] * 3 + ["1/2 documents"] * 3)
+    described = []
+
+    def describe():
+        described.append(next(heard, "1/2 documents"))
+        return described[-1]
+
+    with print_news(describe, Console(file=stream)):
+        wait_until(lambda: len(described) > 6)
+    assert stream.getvalue() == "starting\n1/2 documents\n"
 
 
 def test_a_terminal_gets_bars_and_a_pipe_does_not():

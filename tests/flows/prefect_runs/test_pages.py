@@ -29,7 +29,7 @@ from tests.storage.answer_worlds import answer
 def test_an_ingest_leaves_a_bar_that_is_full(deployed):
     assert deployed["ingest"]["state"] == "Completed"
     kind, percent, told = deployed["pages"]["ingest-tides-progress"]
-    assert (kind, percent, told) == ("progress", 100.0, "2\\/2 documents\\, 1 page\\; done")
+    assert (kind, percent, told) == ("progress", 100.0, "2/2 documents, 1 page; done")
     assert "ingest-tides" in deployed["pages"]
 
 
@@ -57,7 +57,7 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
 def test_pages_lead_to_the_commands_that_show_more(deployed):
     kind, page, described = deployed["pages"]["ingest-tides"]
     (run,) = re.findall("`flowreader lineage ([0-9a-f]{8}) --corpus tides`", page)
-    assert kind == "markdown" and described.startswith("1 document read (1 page, ") and "empty\\.pdf" in page and run
+    assert kind == "markdown" and described.startswith("1 document read (1 page, ") and "empty.pdf" in page and run
     answer_id = deployed["ask"]["returned"][1]["answer_id"]
     _, page, described = deployed["pages"][f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"]
     assert page.startswith(f"# {described}\n") and f"`flowreader answers show {answer_id[:8]} --corpus small`" in page
@@ -85,7 +85,7 @@ def page_of(home):
 
 def test_an_answer_has_its_words_or_its_quotes_and_says_why_where_it_has_none(page_of):
     found = replace(answer("report"), answer="", status=AnswerStatus.EVIDENCE)
-    assert "**[1]** report\\.pdf, page 2" in page_of(found) and ": words of report\n" in page_of(found)
+    assert "**[1]** report.pdf, page 2" in page_of(found) and ": words of report\n" in page_of(found)
     silent = replace(answer(), answer="", status=AnswerStatus.NOT_FOUND)
     assert "Nothing in these documents answers the question" in page_of(silent)
     unquoted = replace(found, citations=(replace(found.citations[0], quote=""),))
@@ -97,8 +97,8 @@ def test_markup_of_documents_and_people_is_text(page_of):
     hostile = page_of(replace(answer("report"), answer=HOSTILE, question=HOSTILE, notes=("<b>n</b>",), why=HOSTILE))
     ingest = draw(MARKDOWN, "ingest_page.j2", report=BADLY_DONE, run="")
     for page in (hostile, ingest):
-        assert not re.search(r"(?<!\\)[<\u202e]", page) and "](http" not in page
-    assert "> \\<b\\>n" in hostile
+        assert not re.search(r"(?<!\\)(?:<[a-z/!?]|\]\(http)|\u202e", page)
+    assert "> \\<b>n" in hostile
     rows = [line for line in ingest.splitlines() if line.startswith("|")]
     assert len(rows) == 4 and all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in rows)
 
@@ -134,7 +134,7 @@ def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own()
 def test_the_service_is_linked_where_its_address_is_known_and_wants_no_token(page_of, monkeypatch):
     monkeypatch.delenv("FLOWREADER_ASK_ADDRESS", raising=False)
     monkeypatch.delenv("FLOWREADER_ASK_TOKEN", raising=False)
-    assert service_address() == "" and "its report is \\/home\\/reports" in page_of(answer("report"))
+    assert service_address() == "" and "its report is /home/reports" in page_of(answer("report"))
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "[::1]:4390")
     assert f"](http://[::1]:4390/answers/{answer('report').answer_id}?corpus=default)" in page_of(answer("report"))
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "secret")

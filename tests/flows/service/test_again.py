@@ -26,9 +26,10 @@ FORM = {"Origin": f"http://{HERE}"}
 PASSWORD = "open\tsesame 4711"
 
 
-def publish(path, *, state="needs_password", reason=f"it is encrypted{GIVE_PASSWORD}"):
+def publish(path, *, state="needs_password", reason=f"it is encrypted{GIVE_PASSWORD}", attempt="with these limits"):
     """Have the catalog show a document that was not read, with its file; its id."""
-    record = replace(failed(graph("locked")), state=DocumentState(state), reason=reason, paths=(str(path),), size_bytes=1200)
+    unread = replace(failed(graph("locked")), state=DocumentState(state), reason=reason, attempt=attempt)
+    record = replace(unread, paths=(str(path),), size_bytes=1200)
     with writing(corpus_location("other")) as corpus:
         corpus.publish(records=[record])
     return record.id
@@ -101,15 +102,26 @@ def test_a_file_elsewhere_is_read_again_only_where_there_is_a_token(own_home, tm
 
 def test_a_document_that_failed_says_why_and_is_tried_again_or_removed_from_its_row(own_home, reading):
     upload = kept("locked.pdf", b"%PDF-1.7", corpus="other")
-    document = publish(upload, state="failed", reason="the PDF is damaged")
+    document = publish(upload, state="failed", reason="the PDF is damaged", attempt="")
     with client(host=HERE) as door:
         shown = row(door)
         assert all(words in shown for words in ("the PDF is damaged", "Try again", "failed · PDF, 1.2 kB"))
         assert "password" not in shown
-        assert f'action="/documents/{document}/remove?corpus=other"' in shown and "<summary" in shown
-        assert "the PDF is damaged" in door.get(f"/documents/{document}?corpus=other").text
+        (own,) = re.findall(r'class="remove" href="([^"]*)"', shown)
+        page = door.get(own).text
+        assert "the PDF is damaged" in page and f'action="/documents/{document}/remove?corpus=other"' in page
         upload.unlink()
-        assert "Try again" not in row(door) and "<summary" in row(door)
+        assert "Try again" not in row(door) and 'class="remove"' in row(door)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "state", "helps"), [("with these limits", "failed", False), ("with these limits", "ocr_required", True)]
+)
+def test_another_try_is_offered_only_where_it_may_end_in_another_way(own_home, reading, attempt, state, helps):
+    publish(kept("locked.pdf", b"%PDF-1.7", corpus="other"), state=state, reason="the PDF is damaged", attempt=attempt)
+    with client(host=HERE) as door:
+        shown = row(door)
+        assert ("Try again" in shown) == helps and "the PDF is damaged" in shown
 
 
 def test_what_is_read_in_and_has_no_row_stands_above_the_documents(own_home, reading):

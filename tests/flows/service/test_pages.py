@@ -1,11 +1,13 @@
 """The page for people: it asks without script, shows documents and what was asked, and obeys no word and no other page."""
 
+import html
 import re
 import shutil
 
 import pytest
 
 from storage.locations import corpus_location
+from tasks.settings.readers import READERS_HELP
 from tests.asking_worlds import WEIGHT
 from tests.flows.service.worlds import client, error
 from tests.program import CORPUS
@@ -171,10 +173,33 @@ def test_the_cited_page_stands_beside_the_answer_with_the_place_marked(door, ans
         lit = re.findall(rf'class="cited lit">(?:<td dir="auto">)?({numbers})', shown)
         assert lit and all(f">{number}<" in badges for badges in lit), link
         assert re.findall(rf'class="cited">(?:<td dir="auto">)?({numbers})', shown).count("") == 0
+    for number, place in enumerate(re.findall(r'<p class="place"><a href="([^"]*)"', page), 1):
+        assert re.search(rf"[;&]cited={number}$", place), "the source's link lights its quote as its number does"
     assert page.index('id="copy"') < page.index('id="question"') < page.index('id="citation-1"')
     assert all(door.get(link).status_code == 200 for link in {*links_in(page, "/documents/"), *links_in(page, "/answers/")})
     assert "sha256" in door.get(answered.replace("?", "/lineage?")).text
     assert door.get(f"{frame.replace('&amp;', '&')}&zoom=150").status_code == 200
+
+
+def test_how_sure_a_source_is_and_how_is_read_are_explained_where_they_stand(door):
+    routed = door.post("/", data={**ASKED, "reader": "flow"}, headers=FORM, follow_redirects=False).headers["Location"]
+    page = door.get(routed).text
+    (says,) = set(re.findall(r'<details class="certainty"><summary title="([^"]*)">(?:sure|likely|unsure)<', page))
+    assert "if these documents answer at all" in says and f"{says}. Here it is 0." in page
+    assert READERS_HELP in html.unescape(door.get("/?corpus=small").text)
+
+
+def test_what_is_not_found_is_doubted_once(door):
+    nonsense = {**ASKED, "question": "How many whales live on the moon of Jupiter?"}
+    page = door.get(door.post("/", data=nonsense, headers=FORM, follow_redirects=False).headers["Location"]).text
+    assert page.count("doubtful") == 1 and page.index("doubtful") < page.index("What comes closest:") < page.index(
+        'id="citation-1"'
+    )
+
+
+def test_one_form_removes_any_row(door):
+    page = door.get("/?corpus=small").text
+    assert page.count("Answers lose") == 1 and page.count('class="remove"') == 4
 
 
 def test_pages_end_with_the_last_of_the_document_and_words_of_a_format_without_pictures_need_no_excuse(door):

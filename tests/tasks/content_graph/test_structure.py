@@ -102,6 +102,26 @@ def test_a_continued_table_without_a_caption_inherits_its_header_alone():
     assert found.nodes[1].caption == ""
 
 
+TITLED = (
+    "<table><tr><th colspan=3>{}</th></tr><tr><td>Item</td><td>Q1</td><td>Q2</td></tr>"
+    "<tr><td>Wages</td><td>5</td><td>5</td></tr></table>"
+)
+
+
+def test_what_stands_over_a_table_s_columns_is_its_caption_and_opens_its_rows():
+    (found,) = structure([block(NodeKind.TABLE, "", 0.7, 0.9, html=TITLED.format("Table 3: Costs"))]).nodes
+    assert (found.caption, found.label) == ("Table 3: Costs", "Table 3")
+    two = structure(
+        [block(NodeKind.TABLE, "", 0.7, 0.9, html=TITLED.format("in pounds"), caption="Table 1: Costs")],
+        [block(NodeKind.TABLE, "", 0.1, 0.3, html=TITLED.format("in euros"))],
+    )
+    assert [row.text for row in two.rows if not row.is_header] == [
+        "Table 1: Costs | in pounds | Item: Wages | Q1: 5 | Q2: 5",
+        "in euros | Item: Wages | Q1: 5 | Q2: 5",
+    ]
+    assert not [edge for edge in two.edges if edge.kind is EdgeKind.CONTINUES], "another title makes another table"
+
+
 def test_no_two_nodes_or_rows_have_one_id(report):
     assert len({node.id for node in report.nodes}) == len(report.nodes)
     assert len({row.id for row in report.rows}) == len(report.rows)

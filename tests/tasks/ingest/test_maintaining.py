@@ -91,10 +91,10 @@ def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
 def test_every_corpus_has_a_line_and_its_details_with_remedies():
     page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, bytes_freed=12_000))
     assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
-    assert "- **reports**: well\\; 3 files deleted\\, 4\\,500 bytes" in page
-    assert "- **busy**: skipped\\: corpus" in page and "  - the ingest of \\/in was killed" in page
-    assert "- **broken**: 1 finding\\;" in page and "  - mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
-    assert "  - counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
-    assert "30 days\\: 2 reports" in page and "3 results" in page and "12\\,000 bytes" in page
+    assert "- **reports**: well; 3 files deleted, 4,500 bytes" in page
+    assert "- **busy**: skipped: corpus" in page and "  - the ingest of /in was killed" in page
+    assert "- **broken**: 1 finding;" in page and "  - mended: CURRENT was cut" in page and "clean-up waits: corpus" in page
+    assert "  - counts: 5 nodes, not <6>; read it again" in page
+    assert "30 days: 2 reports" in page and "3 results" in page and "12,000 bytes" in page
     assert summary([]) == "there is no corpus yet" and "Deleted" not in maintenance_markdown([WELL])
     assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"

@@ -183,7 +183,7 @@ def test_evidence_is_quoted_at_once_with_its_page_and_the_way_to_its_box():
 
     unread = said(status=AnswerStatus.EVIDENCE, answer="")
     assert unread.count("<blockquote") == 1 and ">the words</blockquote>" in unread
-    assert 'href="#citation-2"' in unread and "page 1" in unread and "probability 0.62" in unread
+    assert 'href="#citation-2"' in unread and "page 1" in unread and "Here it is 0.62." in unread
     assert "<blockquote" not in said()
 
 

@@ -50,6 +50,13 @@ def test_in_markdown_words_are_letters_on_one_line(words):
 
 
 @given(WORDS)
+def test_in_a_table_of_markdown_words_stay_in_their_cell(words):
+    made = tokens(MARKDOWN.from_string("| {{ words|cell }} | b |\n|---|---|\n").render(words=words))
+    cells = [token.content for token in made if token.type in ("text", "text_special")]
+    assert "".join(cells).strip() == f"{one_line(words).strip()}b" and {token.type for token in made} >= {"table_open", "th_open"}
+
+
+@given(WORDS)
 def test_in_a_chat_words_make_no_picture_no_link_and_no_element(words):
     assert not {"image", "html_inline", "html_block"} & {token.type for token in tokens(drawn(CHAT, words))}
     assert not re.search(r"\]\(", drawn(CHAT, words))

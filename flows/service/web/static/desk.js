@@ -23,15 +23,26 @@ function press(event) {
   does[event.key]();
 }
 
-// On a narrow screen the page is a place of its own: whatever opens it goes there.
+// The page keeps its size. On a narrow screen it is a place of its own: whatever opens it goes there.
 addEventListener("click", (event) => {
   const link = event.target.closest("a[target=page]");
-  if (!link) return;
+  if (!link || !frame || event.ctrlKey || event.metaKey || event.shiftKey) return;
   walked = cited.findIndex(({ href }) => href === link.href);
-  if (isShown(proof)) return;
   event.preventDefault();
-  frame.contentWindow.location.replace(link.href);
+  const page = new URL(link.href), zoom = new URLSearchParams(frame.contentWindow.location.search).get("zoom");
+  if (zoom) page.searchParams.set("zoom", zoom);
+  if (isShown(proof)) return frame.contentWindow.location.assign(page);
+  frame.contentWindow.location.replace(page);
   location.hash = "proof";
+});
+// One form removes any document; without this script the document's own page has it.
+addEventListener("click", (event) => {
+  const link = event.target.closest("a.remove"), form = document.querySelector("#removal form");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  form.action = link.href.replace(/\?(.*)#.*/, "/remove?$1");
+  form.querySelector("bdi").textContent = link.closest("li").querySelector(".title").textContent;
+  form.parentElement.showModal();
 });
 // What is heard here is heard there: of each page that is opened beside, and of one that was there before this script.
 function hearBeside(name, hear) {

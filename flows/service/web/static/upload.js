@@ -97,7 +97,7 @@ async function refresh() {
 function put(fresh) {
   const old = document.getElementById("documents"), ticked = [...old.querySelectorAll(":checked")].map(({ value }) => value);
   for (const row of old.querySelectorAll(".shelf > li")) {
-    if (row.querySelector("[open], [type=password]:focus")) fresh.querySelector(`[id="${row.id}"]`)?.replaceWith(row);
+    if (row.querySelector("[type=password]:focus")) fresh.querySelector(`[id="${row.id}"]`)?.replaceWith(row);
   }
   old.replaceWith(fresh);
   for (const tick of fresh.querySelectorAll("[name=documents]")) tick.checked = ticked.includes(tick.value);

@@ -234,8 +234,37 @@ def test_a_continued_table_takes_the_header_only_where_it_fits():
     assert continue_table(Table((("b",),), 0), first).header_rows == 0
 
 
-def test_a_value_repeated_by_a_span_comes_once():
-    assert describe_rows(Table((("a", "1", "1"),), 0), caption="") == ["a | 1"]
+def test_equal_numbers_are_all_in_their_row_under_one_head_or_none():
+    assert describe_rows(Table((("a", "1", "1"),), 0), caption="") == ["a | 1 | 1"]
+    under_one = "<table><tr><th>Item</th><th colspan=2>Costs</th></tr><tr><td>a</td><td>1</td><td>1</td></tr></table>"
+    assert describe_rows(read_html(under_one), caption="") == ["Item | Costs", "Item: a | Costs: 1 | Costs: 1"]
+    assert describe_rows(Table((("yes", "yes"), ("a", "b")), 0), caption="") == ["yes | yes", "a | b"]
+
+
+def test_a_cell_over_several_columns_comes_once_in_each_that_has_a_name():
+    assert describe_rows(read_html("<table><tr><td>a<td colspan=2>1</tr></table>"), caption="") == ["a | 1"]
+    named = read_html(
+        html(("Item", "2023", "2024"), ("a", 1, 2)).replace("</table>", "<tr><td>b</td><td colspan=2>n/a</td></table>")
+    )
+    assert describe_rows(named, caption="")[2] == "Item: b | 2023: n/a | 2024: n/a"
+
+
+QUARTERS = (("Item", "Q1", "Q2"), ("Wages", 5, 5))
+
+
+@pytest.mark.parametrize("title", ["<th colspan=3>Budget</th>", "<td colspan=3>Budget</td>", "<th>Budget</th><th></th><th></th>"])
+def test_what_stands_over_all_columns_is_a_title_and_the_row_below_it_the_head(title):
+    table = read_html(html(*QUARTERS).replace("<table>", f"<table><tr>{title}</tr>"))
+    assert (table.title, table.header) == ("Budget", ("Item", "Q1", "Q2"))
+    assert describe_rows(table, caption="") == ["Item | Q1 | Q2", "Item: Wages | Q1: 5 | Q2: 5"]
+
+
+def test_one_cell_over_rows_without_a_head_names_their_group():
+    table = read_html(html(("Cash", 5), ("Debt", 6)).replace("<table>", "<table><tr><th colspan=2>Assets</th></tr>"))
+    assert (table.title, table.header_rows) == ("", 0)
+    assert describe_rows(table, caption="") == ["Assets", "Assets | Cash | 5", "Assets | Debt | 6"]
+    stub = read_html(html(("Item", "", ""), ("", "Q1", "Q2"), ("Wages", 5, 5)))
+    assert (stub.title, stub.header) == ("", ("Item", "Q1", "Q2"))
 
 
 def test_five_thousand_rows_make_five_thousand_lines():
