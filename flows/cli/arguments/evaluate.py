@@ -22,7 +22,7 @@ class _SetAction(argparse.Action):
         namespace.set = {**namespace.set, name.strip(): found}
 
 
-def add_evaluate(verbs: Any) -> None:  # noqa: ANN401
+def add_evaluate(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     actions = actions_of(
         verbs,
         "evaluate",
@@ -31,8 +31,6 @@ def add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         "Measures how well questions are answered, each figure with a 95 % interval. A repeated run reuses answers from the same "
         "documents and code.",
     )
-    json = Parser(add_help=False)
-    json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only N questions, spread evenly")
     text = "questions side by side; more with a chat model (%(default)s)"

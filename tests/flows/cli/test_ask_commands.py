@@ -111,7 +111,6 @@ def test_limits_and_settings_are_taken_from_the_command_line(call, tmp_path):
         (("ask", COAST, "--pages-per-answer", "3", "--reader", "top-k"), "--pages-per-answer 3", "leave it out"),
         (("ask", COAST, "--pages-per-answer", "8", "--preset", "paper"), "--reader flow of the default preset", "leave it out"),
         (("ask", COAST, "--modality", "figure", "--document", "budget.xlsx"), "figure", "without that limit"),
-        (("ask", COAST, "--reader", "oracle"), "oracle", "flowreader ask --help"),
         (("ask", COAST, "--settings", "absent.toml"), "absent.toml", "flowreader settings"),
         (("ask", COAST, "--report", "absent/report.html"), "absent", ""),
         (("ask", "--batch", "absent.txt"), "absent.txt", "text file"),

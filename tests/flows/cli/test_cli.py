@@ -80,6 +80,7 @@ def test_every_kind_of_passage_can_be_asked_for():
     ("arguments", "named"),
     [
         (("ask", "How deep?", "--reader", "magic"), "magic"),
+        (("ask", "How deep?", "--reader", "oracle"), "oracle"),
         (("ask", "How deep?", "--modality", "sound"), "sound"),
         (("ask", "How deep?", "how high?"), "how high?"),
         (("ask", "How deep?", "--top", "3"), "--top"),
