@@ -105,7 +105,7 @@ def rate_pages(question: Question, graph: CandidateGraph, walk: PageWalk, contex
     way = walk.way.then(
         TraceKind.RATE,
         f"how much of the question stands on {counted(len(opened), 'page')}, from 1 to 5{by}",
-        ", ".join(told[:NAMED_IN_TRACE]) + more,
+        ", ".join(told[:NAMED_IN_TRACE]) + more or "no page, so that each is worth its nearness",
         needs=[walk.way.last],
         pages=walk.pages.places(opened.tolist(), context),
     )
