@@ -61,9 +61,9 @@ ask_unkept = partial(answer_one, recorded=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     """Ask every question under every arm, keep and show the figures; reuse what an earlier run asked."""
     check_writable(home())
-    await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     plan = plan_evaluation(request)
+    await tag_run(request.table or request.what, *dict.fromkeys(arm.reader for arm in plan.arms))
     with end_in_order():
         try:
             weights = weights_of_flow(plan.fitted_on, await ask_plan(plan.fitted_on)) if plan.fitted_on else None

@@ -14,6 +14,7 @@ ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 LIKENESS = 0.5
 """From which share of common letters on a name may be a misspelling of another."""
 USUAL_CORPUS = "default"
+"""The corpus of the first ingest, if it names none."""
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 

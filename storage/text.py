@@ -16,7 +16,7 @@ MARKDOWN_SIGNS = re.compile(
     | \\(?=[!-/:-@\[-`{-~]|$)
     | <(?=[a-z/!?]|$) | &(?=\#?\w+;)
     | :(?=//|[a-z+-][\w+-]*:) | (?<=www)\. | (?<=[\w.+-])@(?=[\w-]+\.)  # an address, a name of a picture
-    | ^[>\#] | \#(?=\#*$) | ^[-+](?=\s|$) | ^[-=:|](?=[-=:|\s]*$)  # what begins an item or a quotation, or makes a heading
+    | ^[>\#] | (?<!\#)\#(?=\#*$) | ^[-+](?=\s|$) | ^[-=:|](?=[-=:|\s]*$)  # what begins an item or a quotation, or makes a heading
     """
 )
 """The signs that Markdown, HTML or a bare address is made of, where they are; a backslash before one makes it a letter."""

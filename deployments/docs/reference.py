@@ -116,10 +116,10 @@ def mcp() -> str:
 PAPER_COLUMNS = ("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question, all rows")
 
 
-def gathered(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+def rows_by_text(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield a row for each thing that is said, with the tables that it is said of."""
     tables = dict[str, list[str]]()
-    for what, name in said:
+    for what, name in texts:
         tables.setdefault(what, []).append(f"`{name}`")
     yield from (row(what, ", ".join(names)) for what, names in tables.items())
 
@@ -144,8 +144,13 @@ def papers() -> str:
     tables = [find_table(name) for name in table_names()]
     absent = ((f"{one.name}: {one.absent}", each.name) for each in tables for one in each.rows if one.absent)
     notes = ((note, each.name) for each in tables for note in each.notes)
-    lines += ["", "## What stands in the way of the other rows", *table("row, and why it is not here", "tables"), *gathered(absent)]
-    lines += ["", "## What the figures do not say", *table("note", "tables"), *gathered(notes)]
+    lines += [
+        "",
+        "## What stands in the way of the other rows",
+        *table("row, and why it is not here", "tables"),
+        *rows_by_text(absent),
+    ]
+    lines += ["", "## What the figures do not say", *table("note", "tables"), *rows_by_text(notes)]
     return "\n".join(lines)
 
 

@@ -47,7 +47,11 @@ def choose_corpus(output: Output) -> str:
     there = [each.name for each in corpora_in(corpora_folder()) if each.current.exists()]
     corpus = USUAL_CORPUS if USUAL_CORPUS in there else unnamed_corpus(there)
     if corpus != USUAL_CORPUS:
-        output.side.print(f"asked of corpus {corpus}, the only one", markup=False, soft_wrap=True)
+        output.side.print(
+            f"asked of corpus {corpus}, the only one; other commands want --corpus {corpus}",
+            markup=False,
+            soft_wrap=True,
+        )
     return corpus
 
 

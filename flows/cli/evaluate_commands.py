@@ -45,7 +45,7 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
     plan = _plan(request)
     if request.what == "table":
-        _show_work(plan, output)
+        _show_work(plan, output, alone=arguments.estimate)
     if arguments.estimate:
         return WELL
     evaluation = _measure(plan, output)
@@ -60,23 +60,21 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     return WELL
 
 
-def _show_work(plan: EvaluationPlan, output: Output) -> None:
+def _show_work(plan: EvaluationPlan, output: Output, *, alone: bool) -> None:
     """Show what a table takes: what is left to read in, and how often its questions may ask a model."""
     from flows.readers import reader_module
     from tasks.ingest.estimate import estimate
     from tasks.ingest.request import survey_for
 
     left = [estimate(survey_for(plan.reading(corpus, arms[0])).plan.work, arms[0].ingest) for corpus, arms in plan.by_corpus()]
-    most = {arm.name: sum(reader_module(arm.reader, arm.ask).most_calls(arm.ask).values()) for arm in plan.arms}
-    output.side.print(
-        f"to read in: {sum(one.documents for one in left):,} documents, {sum(one.pages for one in left):,} pages, "
-        f"{sum(one.calls for one in left):,} calls of a model, {sum(one.input_tokens for one in left):,} tokens read and "
-        f"{sum(one.output_tokens for one in left):,} written\n"
-        f"to ask: {len(plan.questions):,} questions, each under {len(plan.arms)} rows; at most "
-        f"{len(plan.questions) * sum(most.values()):,} calls, less what is kept from earlier runs",
-        markup=False,
-        soft_wrap=True,
-    )
+    calls = sum(sum(reader_module(arm.reader, arm.ask).most_calls(arm.ask).values()) for arm in plan.arms)
+    named = ("documents", "pages", "calls", "input_tokens", "output_tokens")
+    work = {name: sum(getattr(one, name) for one in left) for name in named}
+    work |= {"questions": len(plan.questions), "rows": len(plan.arms), "most_calls_of_questions": calls * len(plan.questions)}
+    if not output.as_json:
+        output.show("table_work.j2", work=work)
+    elif alone:
+        output.data(work)
 
 
 def _show_fitted(out: str | None, output: Output) -> None:

@@ -58,7 +58,7 @@ def name_reading_run() -> str:
 def name_measuring_run() -> str:
     """Return what is measured, and on which dataset or corpus."""
     request = flow_run.parameters["request"]
-    return shorten(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
+    return shorten(clean(f"{request.table or request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
 
 
 def name_maintaining_run() -> str:

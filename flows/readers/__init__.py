@@ -9,7 +9,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.synthesis import Findings
 from tasks.settings.ask import AskSettings
-from tasks.settings.readers import READ_BY, READERS
+from tasks.settings.readers import READ_BY, READERS, MeasuredReader
 
 
 class ReaderModule(Protocol):
@@ -24,6 +24,6 @@ READER_MODULES: Mapping[str, ReaderModule] = {
 }
 
 
-def reader_module(reader: str, settings: AskSettings) -> ReaderModule:
+def reader_module(reader: MeasuredReader, settings: AskSettings) -> ReaderModule:
     """Return the reader's module; `flow` has two, the default and the paper's."""
     return READER_MODULES["paper" if reader == "flow" and settings.routing.network == "paper" else READ_BY[reader]]

@@ -15,4 +15,4 @@ async def read(question: Question, context: AskContext) -> Findings:
     settings = context.settings.pages
     graph, scores = await find_documents(question, context, most=settings.documents)
     scores = await rank_by_place.submit(question, graph, scores)
-    return await read_best(question, graph, scores, context, most=settings.first, doubtful=False)
+    return await read_best(question, graph, scores, context, most=settings.first, order="first", doubtful=False)

@@ -23,13 +23,20 @@ async def read(question: Question, context: AskContext) -> Findings:
     """Answer from the best pages, or those that an evaluation knows to be right: candidates, score -> best pages -> read."""
     settings = context.settings.pages
     graph, scores = await find_documents(question, context, most=settings.documents)
-    return await read_best(question, graph, scores, context, most=settings.pages, doubtful=context.right is None)
+    return await read_best(question, graph, scores, context, most=settings.pages, order="best", doubtful=context.right is None)
 
 
 async def read_best(
-    question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int, doubtful: bool
+    question: Question,
+    graph: CandidateGraph,
+    scores: NodeScores,
+    context: AskContext,
+    *,
+    most: int,
+    order: str,
+    doubtful: bool,
 ) -> Findings:
-    paths, way = await take_best.submit(question, graph, scores, most, context)
+    paths, way = await take_best.submit(question, graph, scores, most, order, context)
     texts = await fetch_texts.submit(question, graph, scores, paths, context)
     texts = await with_pages(question, texts, context, most=len(way.pages))
     readings = await read_paths.submit(question, texts, context)

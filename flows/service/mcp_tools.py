@@ -63,7 +63,6 @@ OF_USE = frozenset(
 """Fields of an answer, of its parts and of its citations that an agent is told; the others would take most of its tokens."""
 LEFT_OUT = {"texts": {"__all__": {"node"}}}
 """From views of pages: no tool takes ids of nodes."""
-"""The corpus of the first ingest, if it names none."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)

@@ -208,7 +208,11 @@ def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions
     scans = list(dict.fromkeys(asking.scans[place] for place in group if place in asking.scans))
     pieces = []
     for place in group:
-        on = f": on picture {scans.index(asking.scans[place]) + 1}, and every word there is the document's" if scans else ""
+        on = (
+            f": on picture {scans.index(asking.scans[place]) + 1}, and every word there is the document's"
+            if place in asking.scans
+            else ""
+        )
         pieces.append(Piece(f"n{place}{on}", _body(place, asking)))
     images = tuple(asking.artifacts.read(scan) for scan in scans)
     call = _call(group, asking, "analyze_text", pieces, Descriptions, images)

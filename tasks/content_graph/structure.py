@@ -168,7 +168,7 @@ def _inherit(
 
 def _with_title(element: Element, title: str) -> Element:
     """Let what stands over a table's columns go on with its caption, or be it."""
-    caption = " | ".join(filter(None, (element.block.caption, title)))
+    caption = " | ".join(filter(None, dict.fromkeys((element.block.caption, title))))
     return replace(element, label=element.label or read_label(title), block=replace(element.block, caption=caption))
 
 

@@ -15,7 +15,7 @@ from tasks.evaluation.tables.published import PublishedTable, find_table
 from tasks.settings.ask import AllSettings, AskSettings, method_of, set_values, settings_over_preset, without_hurry
 from tasks.settings.base import change_settings
 from tasks.settings.ingest import IngestSettings
-from tasks.settings.readers import PRESETS_HELP, MeasuredReader, Preset
+from tasks.settings.readers import PRESETS_HELP, READER_OF_PRESET, MeasuredReader, Preset
 
 RESAMPLES = 10_000
 WEIGHTS_FILE = "weights.json"
@@ -35,12 +35,20 @@ class EvaluationRequest(BaseModel):
     )
     table: str | None = Field(None, description="the table of a paper, such as molorag-2")
     answers: bool = Field(False, description="ablations: measure the answers in place of the pages")
+    preset: Preset = Field(
+        default_factory=lambda asked: find_table(asked["table"]).preset if asked.get("table") else "default",
+        description=f"{PRESETS_HELP}; of a table its own",
+    )
     dataset: str | None = Field(
         None, description="a folder with documents/ and questions.jsonl, or a public benchmark's files; a probe takes none"
     )
     fitted_on: str | None = Field(None, description="transfer: the dataset that the weights are fitted on")
     corpus: str | None = Field(None, description="the corpus to read the documents into; by default named after the dataset")
-    readers: tuple[MeasuredReader, ...] = Field(("flow", "top-k"), min_length=1, description="the readers; ablations: of the first")
+    readers: tuple[MeasuredReader, ...] = Field(
+        default_factory=lambda asked: (READER_OF_PRESET[asked["preset"]], BASELINE),
+        min_length=1,
+        description="the readers, by default the preset's and top-k; ablations: of the first",
+    )
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
     )
@@ -59,17 +67,21 @@ class EvaluationRequest(BaseModel):
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
     resamples: int = Field(RESAMPLES, ge=100, le=1_000_000, description="resamples of the documents for the intervals")
-    preset: Preset = Field(
-        default_factory=lambda asked: find_table(asked["table"]).preset if asked.get("table") else "default",
-        description=f"{PRESETS_HELP}; of a table its own",
-    )
     set: dict[str, Any] = Field({}, description="numbers of the method for this evaluation alone, such as ask.walk.pages: 5")
     settings: Annotated[AllSettings, settings_over_preset(without_hurry)] = Field(
         default_factory=lambda asked: set_values(without_hurry(method_of(asked["preset"])), asked["set"])
     )
 
     @model_validator(mode="after")
-    def _only_a_fit_chooses_probes(self) -> Self:
+    def _asks_what_there_is(self) -> Self:
+        if (self.table is None) == (self.what == "table"):
+            raise ValueError(f"a table has a name, such as molorag-2, and nothing else has: {self.what}, {self.table}")
+        if (table := self.published) and table.preset != self.preset:
+            raise ValueError(f"{self.table} is a table of the preset {table.preset}, not of {self.preset}")
+        if self.answers and self.what != "ablations":
+            raise ValueError(f"only ablations measure answers in place of pages, not {self.what}")
+        if self.of_probes and any(name.startswith("reading.") for name in self.set):
+            raise ValueError("probes read nothing in, so that nothing of reading can be set for them")
         if self.probe and (self.what != "fit" or self.dataset is not None):
             raise ValueError(f"only a fit without a dataset takes probes, not {self.what} of {self.dataset or 'a corpus'}")
         return self

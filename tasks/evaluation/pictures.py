@@ -19,7 +19,7 @@ from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
-from tasks.evaluation.tables.published import table_names
+from tasks.evaluation.tables.published import table_of
 from tasks.evaluation.units import (
     DIFFERENCE,
     FEW_MARK,
@@ -65,7 +65,7 @@ def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
 
     A table of a paper is one already.
     """
-    if evaluation.what in table_names():
+    if table_of(evaluation.what):
         return
     by_arm = evaluation.what == "ablations"
     for metric in DRAWN_OF_ABLATIONS if by_arm else DRAWN_BY_GROUP:

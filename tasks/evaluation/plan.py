@@ -108,7 +108,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise RequestError or BenchmarkError where there is nothing to measure."""
     benchmark, request = _benchmark(request), _with_reading_settled(request)
     arms = arms_of(request)
-    _require_given_pages(arms, benchmark)
+    _require_given_pages(arms, benchmark, request)
     measurable = [one for one in benchmark.questions if _measurable(one, request, arms)]
     limit = None if request.of_probes else request.limit  # `make_probes` has applied it
     questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, limit)
@@ -152,14 +152,17 @@ def _with_reading_settled(request: EvaluationRequest) -> EvaluationRequest:
     return request.model_copy(update={"settings": request.settings.model_copy(update={"ask": ask})})
 
 
-def _require_given_pages(arms: Sequence[Arm], benchmark: Benchmark) -> None:
+def _require_given_pages(arms: Sequence[Arm], benchmark: Benchmark, request: EvaluationRequest) -> None:
     """Raise RequestError where a reader is not given the pages that it goes by, or their number."""
     readers = {arm.reader for arm in arms}
     if "oracle" in readers and not any(question.evidence for question in benchmark.questions):
         what = f"no question of {benchmark.name!r} has evidence pages, which 'oracle' reads"
         raise RequestError(what, "oracle", "leave it out of --reader")
+    if "oracle" in readers and request.scope == "corpus":
+        raise RequestError("'oracle' reads pages of a question's own documents", "oracle", "leave out --scope corpus")
     if "adjusted" in readers and "agent" not in readers:
-        raise RequestError("'adjusted' reads as many pages as 'agent', which is not asked", "adjusted", "--reader adjusted,agent")
+        remedy = "--reader agent" if request.what == "ablations" else "--reader adjusted,agent"
+        raise RequestError("'adjusted' reads as many pages as 'agent', which is not asked", "adjusted", remedy)
 
 
 def _require_fittable(plan: EvaluationPlan) -> None:

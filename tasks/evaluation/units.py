@@ -39,7 +39,8 @@ COUNT, MONEY = Unit(1.0, 1), Unit(1.0, 4, "in the currency of the prices")
 UNITS = {
     "seconds": Unit(1.0, 2),
     **dict.fromkeys(("calls", JUDGE_CALLS, WORDS_SHOWN), COUNT),
-    **dict.fromkeys(("turns", "queries", "passages kept", "sub-questions", "rounds", "hops", REFLECTIONS), COUNT),
+    **dict.fromkeys(("turns", "queries", "passages kept", "sub-questions", "rounds", "hops"), COUNT),
+    REFLECTIONS: Unit(1.0, 3),
     **dict.fromkeys(("input tokens", "output tokens"), Unit(1.0, 0)),
     **dict.fromkeys(("cost", JUDGE_COST), MONEY),
     **dict.fromkeys(CALIBRATION, Unit(1.0, 3)),

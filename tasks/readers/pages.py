@@ -105,7 +105,7 @@ def rank_by_place(_question: Question, graph: CandidateGraph, scores: NodeScores
 
 @question_step("best-pages", lambda chosen: {"paths": hash_bytes(repr(chosen[0]).encode())}, retries=0)
 def take_best(
-    _question: Question, graph: CandidateGraph, scores: NodeScores, most: int, context: AskContext
+    _question: Question, graph: CandidateGraph, scores: NodeScores, most: int, order: str, context: AskContext
 ) -> tuple[tuple[ChosenPath, ...], Way]:
     """Take the best pages whole, or those that are known to be right; a page without a node cannot be read."""
     pages, ranked = Pages.of(graph), page_ranking(graph, scores)
@@ -114,7 +114,7 @@ def take_best(
     numbers = [pages.keys.index(key) for key, _score in read]
     way = Way().then(
         TraceKind.READ,
-        f"the best of {counted(len(ranked), 'page')}" if right is None else "the pages that hold the answer",
+        f"the {order} of {counted(len(ranked), 'page')}" if right is None else "the pages that hold the answer",
         ", ".join(pages.label_of(number, context) for number in numbers) or "nothing",
         pages=pages.places(numbers, context),
     )

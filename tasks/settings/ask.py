@@ -260,8 +260,8 @@ def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValid
     def over(given: object, request: ValidationInfo) -> object:
         if not isinstance(given, Mapping):
             return given
-        method = set_values(method_of(request.data.get("preset", "default")), request.data.get("set", {}))
-        return apply_settings(part(method), given)
+        method, values = part(method_of(request.data.get("preset", "default"))), request.data.get("set")
+        return apply_settings(set_values(method, values) if values and isinstance(method, AllSettings) else method, given)
 
     return BeforeValidator(over)
 
@@ -269,7 +269,9 @@ def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValid
 def set_values(settings: AllSettings, values: Mapping[str, Any]) -> AllSettings:
     """Return the settings with these values, by dotted names, of the method too; RequestError for a name or value that is wrong."""
     names = [name for name, _field in leaves(AllSettings)]
-    for name in values:
+    for name, value in values.items():
+        if isinstance(value, int | float) and value < 0:
+            raise RequestError(f"{name} = {value}: nothing here is below 0", name, "`flowreader settings --method` lists values")
         if name not in names:
             near = get_close_matches(name, names, n=1)
             raise RequestError(

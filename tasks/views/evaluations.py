@@ -17,7 +17,7 @@ from tasks.evaluation.comparing import Difference, MetricChange, compare, list_d
 from tasks.evaluation.refusals import REFUSED_AT
 from tasks.evaluation.scoring import ALL, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
-from tasks.evaluation.tables.published import Column, PublishedTable, find_table, table_names
+from tasks.evaluation.tables.published import Column, PublishedTable, table_of
 from tasks.views.render import MARKDOWN, draw
 
 NAME_SIGNS, FIGURE_SIGNS = 40, 20
@@ -81,8 +81,7 @@ def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
 def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (), *, width: int | None = None) -> dict[str, Any]:
     """Return what the templates draw; where the terminal is too narrow for intervals, marks stand in their place."""
     columns = evaluation.figures["metric" if evaluation.what == "ablations" else "arm"].n_unique()
-    if evaluation.what in table_names():
-        table = find_table(evaluation.what)
+    if table := table_of(evaluation.what):
         columns = len(table.columns if len(table.columns) <= MOST_COLUMNS else table.rows)
     brief = width is not None and NAME_SIGNS + columns * FIGURE_SIGNS > width
     missed = set(evaluation.scored.filter(METRIC == "recall@5", pl.col("value") < 1)["question_id"])
@@ -91,6 +90,7 @@ def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (),
         "tables": tables_of(evaluation, brief=brief),
         "missed": [probe for probe in probes if probe.id in missed],
         "brief": brief,
+        "gains": any(metric.startswith(GAIN) for metric in evaluation.figures["metric"]),
         "few": units.FEW_MEANS,
         "fitted_here": units.is_fitted_here(evaluation),
     }
@@ -125,8 +125,8 @@ def tables_of(evaluation: Evaluation, *, brief: bool = False) -> list[Table]:
 
     Columns are arms; of ablations, which are many, the arms are rows.
     """
-    if evaluation.what in table_names():
-        return [_beside_the_paper(evaluation, find_table(evaluation.what), brief=brief)]
+    if table := table_of(evaluation.what):
+        return [_beside_the_paper(evaluation, table, brief=brief)]
     ablated = evaluation.what == "ablations"
     figures = _in_words(evaluation, brief=brief)
     whole = figures.filter(GROUP == ALL, evaluation.what != "probe")
@@ -150,7 +150,7 @@ def _beside_the_paper(evaluation: Evaluation, table: PublishedTable, *, brief: b
     Rows are the paper's, or its columns where these are many.
     """
     figures = {(one.arm, one.metric, one.group): one for one in units.figures_in(evaluation.figures)}
-    printed = table.printed_on(evaluation.benchmark)
+    printed = table.printed.get(evaluation.benchmark, {})
     names = [column.name for column in table.columns]
     rows = []
     for row in table.rows:
@@ -171,8 +171,8 @@ def _measured(figures: Mapping[tuple[str, str, str], Figure], row: str, column: 
         return units.MISSING
     if not column.over:
         return units.write_figure(found, brief=brief)
-    over = figures[row, column.over, column.of].value
-    return f"{found.value / over:.3f}" if over else units.MISSING
+    over = figures.get((row, column.over, column.of))
+    return f"{found.value / over.value:.3f}" if over and over.value else units.MISSING
 
 
 def _in_words(evaluation: Evaluation, *, brief: bool) -> pl.DataFrame:

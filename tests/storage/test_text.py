@@ -24,6 +24,7 @@ def words_seen(markdown):
 @given(text=st.text() | MARKUP)
 @example(text="2024. A year")
 @example(text="# Title #")
+@example(text="Title ## ###")
 @example(text="<b>&amp;</b> &copy;")
 @example(text="--- | ---")
 @example(text="[1]: http://a.example ![2](b) [3][4] [5] [[6]] [7")

@@ -1,4 +1,4 @@
-"""The arguments of the command line: every command and every flag."""
+"""The arguments of the command line: every command with its flags; those of `evaluate` are next door."""
 
 import argparse
 from importlib import metadata
@@ -113,7 +113,12 @@ def _add_ask(verbs: Any, json: Parser) -> None:  # noqa: ANN401
         "Without a chat model it quotes the evidence instead.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
-    ask.add_argument("--corpus", default="", metavar="NAME", help=f"the corpus to ask (default: {USUAL_CORPUS}, or the only one)")
+    ask.add_argument(
+        "--corpus",
+        default="",
+        metavar="NAME",
+        help=f"the corpus to ask (default: {USUAL_CORPUS}, or the only one; with --server {USUAL_CORPUS})",
+    )
     text = "ask only this document: at least 8 digits of its id, its file name, or a part that no other has (repeatable)"
     ask.add_argument("--document", action="append", default=[], metavar="DOCUMENT", help=text)
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")

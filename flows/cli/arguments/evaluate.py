@@ -41,7 +41,9 @@ def add_evaluate(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     lines = Parser(add_help=False)
     lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
     into = Parser(add_help=False, parents=[run])
-    into.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
+    into.add_argument(
+        "--corpus", metavar="NAME", help="where its documents are read into (default: evaluate- and the name of the benchmark)"
+    )
     data = Parser(add_help=False, parents=[into])
     data.add_argument("dataset", metavar="DATASET", help=DATASET)
     for what, (readers, text) in MEASURED.items():
@@ -108,6 +110,11 @@ MEASURED = {
 """What is measured on benchmarks: the default readers, and the help."""
 
 
+def _add_set(parser: Parser) -> None:
+    text = "a number of the method for this evaluation alone, such as ask.walk.pages=5; `settings --method` lists all (repeatable)"
+    parser.add_argument("--set", action=_SetAction, metavar="NAME=VALUE", help=text)
+
+
 def _add_judged(parser: Parser) -> None:
     text = "ask the model each question N times: means, and their deviation over the repeats (default: 1)"
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help=text)
@@ -130,6 +137,7 @@ def _add_table(actions: Any, *parents: Parser) -> None:  # noqa: ANN401
     table.add_argument("dataset", metavar="DATASET", help=DATASET)
     table.add_argument("--estimate", action="store_true", help="show what the run takes, and do nothing")
     _add_judged(table)
+    _add_set(table)
     table.set_defaults(what="table", reader=None, scope="document")
 
 
@@ -138,8 +146,7 @@ def _add_measured(parser: Parser, what: str, readers: str, scope: str) -> None:
     names = ", ".join(MEASURED_READERS)
     text = f"ways of answering ({names}), with a comma between (default: {readers}; with a paper's preset its own)"
     parser.add_argument("--reader", metavar="NAMES", help=text)
-    text = "a number of the method for this evaluation alone, such as ask.walk.pages=5; `settings --method` lists all (repeatable)"
-    parser.add_argument("--set", action=_SetAction, metavar="NAME=VALUE", help=text)
+    _add_set(parser)
     text = "ask each question of its own documents, or of all at once (default: %(default)s)"
     parser.add_argument("--scope", choices=("document", "corpus"), default=scope, help=text)
 

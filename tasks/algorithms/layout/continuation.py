@@ -71,7 +71,8 @@ def _is_same_table(first: Element, second: Element, tables: Mapping[int, Table])
         return False
     caption = second.block.caption
     renamed = caption and not _CONTINUED.search(caption) and strip_continued(caption) != first.block.caption
-    return not renamed and (not after.header_rows or (after.title, after.header) == (before.title, before.header))
+    headed = after.header == before.header and strip_continued(after.title) in ("", before.title)
+    return not renamed and (not after.header_rows or headed)
 
 
 def _goes_on(first: Element, second: Element) -> bool:

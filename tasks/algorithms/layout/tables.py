@@ -255,7 +255,7 @@ def _arrange(rows: Sequence[Sequence[_Cell]]) -> Table:
     titles = [row[0] for row, _ in takewhile(lambda pair: _is_title(*pair), pairwise(texts))]
     header_rows = _count_header_rows(texts[len(titles) :], marked[len(titles) :])
     # Over rows without a header it names a group of them.
-    return Table(texts[len(titles) :], header_rows, " ".join(titles)) if header_rows else Table(texts, 0)
+    return Table(texts[len(titles) :], header_rows, " ".join(dict.fromkeys(titles))) if header_rows else Table(texts, 0)
 
 
 def _is_title(row: Sequence[str], below: Sequence[str]) -> bool:

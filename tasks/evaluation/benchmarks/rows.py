@@ -22,7 +22,7 @@ HEAD_BYTES = 1 << 20
 """Enough for the first record; a results file of a gigabyte must not be read to learn that it asks nothing."""
 
 
-WRAPPED = re.compile(r'\s*\{[^][{}]*"data"\s*:\s*(?=\[)')
+WRAPPED = re.compile(r'\A\s*\{[^][{}]*"data"\s*:\s*(?=\[\s*\{)')
 """What stands before the records of the Robust Reading Competition: the name and the version of the dataset."""
 
 

@@ -56,7 +56,6 @@ PAGES_ABLATIONS: Changes = {
 }
 
 PAPERS_FLOW: Changes = {
-    "without the gate": {"ask.gate.enabled": False},
     "greedy paths": {"ask.selection.rule": "greedy"},
     "mixing 0": {"ask.selection.mixing": 0.0},
     "start by flow": {"ask.selection.start": "flow"},
@@ -93,10 +92,12 @@ OF_SCORES: Changes = {
     "diffusion by the edges' weights": {"ask.score.diffusion_weights": "edges"},
     "without OCR": {"reading.ocr.enabled": False},
 }
-OF_MODELS: Changes = {
-    "the model's keywords": {"ask.keywords": True},
+OF_GATE: Changes = {
     "pairs rated as in the paper": {"ask.gate.scorer_temperature": 0.2},
     "without the gate": {"ask.gate.enabled": False},
+}
+OF_MODELS: Changes = {
+    "the model's keywords": {"ask.keywords": True},
     "without pictures": {"ask.reading.model.pictures": 0},
 }
 ROUNDS: Changes = {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
@@ -104,11 +105,13 @@ ROUNDS: Changes = {f"evolution rounds {rounds}": {"reading.evolution.rounds": ro
 
 def ablations_of(settings: AllSettings, reader: str) -> Changes:
     """Return what each ablation of a reader changes, its own first; changes already in effect are left out."""
-    papers = settings.ask.routing.network == "paper"
-    flow = (PAPERS_FLOW if papers else PAPERS_ROUTING) if reader == "flow" else {}
+    papers, by_model = settings.ask.routing.network == "paper", settings.ask.reading.by == "model"
+    own = OF_READERS.get(reader, {})
+    if reader == "flow":
+        own = {**(PAPERS_FLOW if papers else PAPERS_ROUTING), **(OF_GATE if papers or by_model else {})}
     signals = {f"without {signal}": _without(settings, signal) for signal in ("propagation", "diffusion")}
-    models = OF_MODELS if settings.ask.reading.by == "model" else {}
-    found = {**OF_READERS.get(reader, flow), **signals, **OF_SCORES, **_second_looks(settings), **models, **ROUNDS}
+    scores = {} if reader in {"direct", "oracle"} else {**signals, **OF_SCORES, **_second_looks(settings)}
+    found = {**own, **scores, **(OF_MODELS if by_model else {}), **ROUNDS}
     return {name: change for name, change in found.items() if change_settings(settings, change) != settings}
 
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from storage.errors import RequestError
+from tasks.evaluation.scoring import ALL
 from tasks.settings.readers import PRESETS, MeasuredReader, Preset
 
 FOLDER = Path(__file__).parent
-ALL = "all"
 
 
 class _Part(BaseModel):
@@ -44,7 +44,7 @@ class Row(_Part):
 
 
 class PublishedTable(_Part):
-    """`printed` holds the paper's figures: by dataset, a list for each row, in the order of the columns; none where none stands.
+    """`printed` holds the paper's figures: by dataset, a list for each row, in the order of the columns, "-" where it has none.
 
     `judged` says who judged the paper's answers, `printed_for` which model gave them, `notes` what the figures do not show.
     """
@@ -64,6 +64,8 @@ class PublishedTable(_Part):
     @model_validator(mode="after")
     def _prints_rows_that_it_has(self) -> Self:
         names = {row.name for row in self.rows}
+        if len(names) < len(self.rows) or len({column.name for column in self.columns}) < len(self.columns):
+            raise ValueError(f"{self.title}: two rows or columns have one name")
         for dataset, figures in self.printed.items():
             for row, numbers in figures.items():
                 if row not in names or len(numbers) != len(self.columns):
@@ -86,10 +88,8 @@ class PublishedTable(_Part):
             *self.notes,
         )
 
-    def printed_on(self, dataset: str) -> Mapping[str, tuple[float | str, ...]]:
-        return self.printed.get(dataset, {})
 
-
+@cache
 def table_names() -> tuple[str, ...]:
     """Return the names, those of a paper together."""
     names = (path.stem for path in FOLDER.glob("*.toml"))
@@ -102,3 +102,8 @@ def find_table(name: str) -> PublishedTable:
     if name not in table_names():
         raise RequestError(f"there is no table {name!r}", name, f"there are: {', '.join(table_names())}")
     return PublishedTable.model_validate(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) | {"name": name})
+
+
+def table_of(what: str) -> PublishedTable | None:
+    """Return the table that an evaluation was of, None for any other."""
+    return find_table(what) if what in table_names() else None

@@ -16,6 +16,7 @@ from tasks.content_graph.description import (
     description_calls,
     says_nothing,
     telling_pictures,
+    text_call,
     wrong_description,
 )
 from tasks.content_graph.model_analysis import describe_nodes
@@ -135,6 +136,8 @@ def test_where_all_is_shown_tables_and_pages_read_by_ocr_are_seen_and_a_passage_
     on_scan = "on picture 1, and every word there is the document's"
     assert shown == {"n0: table, picture 1": 1, f"n1: {on_scan}": 1, f"n2: {on_scan}": 1, "n3": 0}
     assert [one.keywords for one in described.nodes[:3]] == [("4.2 GWh", "seen alone"), ("4.2 GWh",), ()]
+    together = [heading for heading, _text in pieces_of(text_call([1, 3], asking).prompt).values()]
+    assert together == [f"n1: {on_scan}", "n3"], "a passage beside one that was scanned"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
@@ -294,9 +295,29 @@ def test_a_number_is_set_for_one_evaluation_and_what_is_read_by_it_stays_apart(f
     assert [name for name, _ in plan_of(folder, corpus="mine", set={"ask.walk.hops": 1}).by_corpus()] == ["mine"]
     apart = [name for name, _ in plan_of(folder, corpus="mine", set={"reading.evolution.rounds": 1}).by_corpus()]
     assert len(apart) == 1 and apart[0].startswith("mine-")
-    for wrong, words in (({"ask.walk.hop": 1}, "did you mean ask.walk.hops"), ({"ask.walk.hops": "x"}, "valid integer")):
+    wrongs = {
+        "ask.walk.hop": (1, "did you mean ask.walk.hops"),
+        "ask.walk.hops": ("x", "valid integer"),
+        "ask.pages.pages": (-1, "below 0"),
+    }
+    for wrong, words in (({name: value}, words) for name, (value, words) in wrongs.items()):
         with pytest.raises(RequestError, match=words):
             EvaluationRequest(dataset=str(folder), set=wrong)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"what": "table"}, "a table has a name"),
+        ({"what": "answers", "table": "molorag-2"}, "a table has a name"),
+        ({"what": "table", "table": "molorag-2", "preset": "g2"}, "of the preset molorag, not of g2"),
+        ({"what": "answers", "answers": True}, "only ablations measure answers"),
+        ({"what": "probe", "set": {"reading.evolution.rounds": 1}}, "probes read nothing in"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_words(asked, words):
+    with pytest.raises(ValidationError, match=words):
+        EvaluationRequest(**asked)
 
 
 def test_ablations_of_answers_take_questions_without_evidence_pages(folder):

@@ -252,7 +252,15 @@ def test_a_cell_over_several_columns_comes_once_in_each_that_has_a_name():
 QUARTERS = (("Item", "Q1", "Q2"), ("Wages", 5, 5))
 
 
-@pytest.mark.parametrize("title", ["<th colspan=3>Budget</th>", "<td colspan=3>Budget</td>", "<th>Budget</th><th></th><th></th>"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "<th colspan=3>Budget</th>",
+        "<th colspan=3>Budget</th></tr><tr><th colspan=3>Budget</th>",
+        "<td colspan=3>Budget</td>",
+        "<th>Budget</th><th></th><th></th>",
+    ],
+)
 def test_what_stands_over_all_columns_is_a_title_and_the_row_below_it_the_head(title):
     table = read_html(html(*QUARTERS).replace("<table>", f"<table><tr>{title}</tr>"))
     assert (table.title, table.header) == ("Budget", ("Item", "Q1", "Q2"))

@@ -251,6 +251,6 @@ def test_wrapped_records_are_opened_with_their_documents_and_only_the_head_of_a_
     documents(tmp_path / "PDF", "val/ab12.pdf")
     found = open_benchmark(tmp_path)
     assert (found.name, len(found.questions)) == ("dude", 4000) and found.documents["ab12"].endswith("PDF/val/ab12.pdf")
-    file.write_text('{"dataset_name": "DUDE Dataset", "data": [3]}')
+    file.write_text('{"dataset_name": "DUDE Dataset", "data": [{3}]}')
     with pytest.raises(BenchmarkError, match="does not begin with a row of questions"):
         open_benchmark(tmp_path)
