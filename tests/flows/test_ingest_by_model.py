@@ -23,8 +23,9 @@ from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import default_identity, open_embedder
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
-from tasks.settings.ask import PAPER, AllSettings, load_settings
+from tasks.settings.ask import AllSettings, load_settings
 from tasks.settings.base import change_settings
+from tasks.settings.presets import FLOWREADER
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -121,7 +122,7 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
 
 
 def test_the_papers_preset_asks_about_one_node_a_call_and_shows_its_content_and_its_picture(folder, server, monkeypatch):
-    papers = {name: value for name, value in PAPER.items() if name.startswith("reading.")}
+    papers = {name: value for name, value in FLOWREADER.items() if name.startswith("reading.")}
     by_method(monkeypatch, METHOD | papers | {"reading.evolution.rounds": 1})
     (outcome,) = read(folder)
     nodes, pieces = outcome.graph.nodes, {request.number: pieces_of(request.prompt) for request in server.requests}
