@@ -15,7 +15,7 @@ from storage.records.evaluations import BenchmarkQuestion, Evaluation, Figure
 from tasks.evaluation import units
 from tasks.evaluation.comparing import Difference, MetricChange, compare, list_differences
 from tasks.evaluation.refusals import REFUSED_AT
-from tasks.evaluation.scoring import ALL, GAIN, difference_of
+from tasks.evaluation.scoring import ALL, CUTS, GAIN, difference_of
 from tasks.evaluation.sizing import CALIBRATION, SIZED
 from tasks.evaluation.tables.published import Column, PublishedTable, table_of
 from tasks.views.render import MARKDOWN, draw
@@ -90,7 +90,7 @@ def context_of(evaluation: Evaluation, probes: Iterable[BenchmarkQuestion] = (),
         "tables": tables_of(evaluation, brief=brief),
         "missed": [probe for probe in probes if probe.id in missed],
         "brief": brief,
-        "gains": any(metric.startswith(GAIN) for metric in evaluation.figures["metric"]),
+        "cuts": any(cut in metric for metric in evaluation.figures["metric"] for cut in CUTS),
         "few": units.FEW_MEANS,
         "fitted_here": units.is_fitted_here(evaluation),
     }
