@@ -11,7 +11,7 @@ from pathlib import Path
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.errors import RequestError
 from storage.locations import corpus_location, evaluations_folder
-from storage.records.documents import DocumentState
+from storage.records.documents import DocumentState, identify
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from storage.runs.asked_questions import count_variants
 from tasks.asking.deciding import fitting_identity
@@ -61,12 +61,12 @@ class EvaluationPlan:
 
         What an experiment sets of reading goes into a corpus of its own, never into one that people ask.
         """
-        first, sets_reading = self.arms[0], any(name.startswith("reading.") for name in self.request.set)
+        plain, sets_reading = self.request.settings.reading, any(name.startswith("reading.") for name in self.request.set)
         apart = "" if (preset := _read_as(self.request.preset)) == "default" else f"-{preset}"
         for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
             own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}{apart}")[:LONGEST_NAME]
             name = probed_corpus(self.request) if self.request.of_probes else self.request.corpus or own
-            if reading != first.read_alike or sets_reading:
+            if reading != identify(plain.deciding()) or sets_reading:
                 name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
             yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
 

@@ -236,7 +236,7 @@ def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, 
         **({CITED: float(not set(question.evidence).isdisjoint(asked.cited))} if question.evidence else {}),
         (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
         **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
-        **asked.counts,
+        **dict(sorted(asked.counts.items())),
         **(_cost(asked) if not asked.cached else {}),
         **({JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost} if judged.calls else {}),
     }

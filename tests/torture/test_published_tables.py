@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from tasks.evaluation.scoring import GATE_OPENED, RIGHT_REFLECTED
+from tasks.evaluation.scoring import GATE_OPENED, REFUSED_RIGHTLY, RIGHT_REFLECTED
 from tasks.evaluation.tables.published import ALL, find_table, table_names
 from tests.chat_server import chat_server
 from tests.evaluation_plans import small_benchmark
 from tests.program import flowreader
 
-SOME = {RIGHT_REFLECTED, GATE_OPENED}
-"""Metrics of questions with a second look alone."""
+SOME = {RIGHT_REFLECTED, GATE_OPENED, REFUSED_RIGHTLY, "calls", "seconds"}
+"""Metrics of some questions alone: looked at twice, without an answer, or read with no reply of an earlier table."""
 pytestmark = pytest.mark.torture
 
 
