@@ -12,6 +12,8 @@ from storage.records.documents import Modality
 
 Filter = NewType("Filter", str)
 """A filter that this module built."""
+NAMED = Filter("relation <> ''")
+"""Keeps the arcs that a model named by what their ends have to do with each other."""
 
 HEXADECIMAL_ID = re.compile(r"[0-9a-f]{64}")
 

@@ -15,7 +15,7 @@ from pyarrow import compute
 from storage.graph.adjacency import IntArray, hexadecimal
 from storage.graph.adjacency_files import adjacency_of
 from storage.graph.candidates import MODALITIES, NODE_KINDS
-from storage.graph.filters import Column, one_of
+from storage.graph.filters import NAMED, Column, one_of
 from storage.graph.lookups import every_row, take_rows
 from storage.graph.store import LINES, GraphDamagedError, GraphStore
 from storage.graph.tables import SECOND_VECTOR, TOKENS, VECTOR_COLUMNS, TableName, rows_of, vectors_of
@@ -146,6 +146,13 @@ class GraphView:
         return TOKENS in nodes.schema.names and bool(
             nodes.search().where(f"{TOKENS} IS NOT NULL").select(["id"]).limit(1).to_list()
         )
+
+    @cached_property
+    def relations(self) -> tuple[IntArray, IntArray, Sequence[str]]:
+        """The positions of the tails and heads of arcs that a model named, and the names; LanceDB scans the names of all arcs."""
+        named = self.graph.read(TableName.EDGES, NAMED, ["source", "target", "relation"])
+        tails, heads = (self.adjacency.find(named[end].to_pylist()) for end in ("source", "target"))
+        return tails, heads, named["relation"].to_pylist()
 
     def remember(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made for the key, made now where it is not remembered; two threads may both make it."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import Node
+from tasks.algorithms.graphs.graph_query import Relation
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
 from tasks.content_graph.asking import CALLS_AT_ONCE, PICTURE_CALLS_AT_ONCE, ask_in_groups, fenced_call
@@ -19,8 +20,6 @@ from tasks.settings.ingest import ModelEvolutionSettings, ShortFormSettings
 
 PURPOSE = "evolve"
 KEYWORD_BREAK = "; "
-
-Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
 
 
 class NamedLink(Form):

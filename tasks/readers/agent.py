@@ -100,9 +100,9 @@ def element_queries(question: str) -> Iterator[GraphQuery]:
 
 
 def in_words(query: GraphQuery) -> str:
-    """Return "kind is table and caption has dams, then captioned"."""
+    """Return "kind is table and caption has dams, then captioned, from 41 on"."""
     where = " and ".join(f"{one.field} {one.op} {one.value}" for one in query.where)
-    return f"{where}, then {query.edge}" if query.edge else where
+    return where + (f", then {query.edge}" if query.edge else "") + (f", from {query.skip + 1} on" if query.skip else "")
 
 
 def _keep_found(query: GraphQuery, index: GraphIndex, graph: CandidateGraph, kept: Kept, context: AskContext) -> Kept:

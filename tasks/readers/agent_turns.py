@@ -11,14 +11,14 @@ from storage.artifacts import hash_bytes
 from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.records.answers import TraceKind
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.graphs.graph_query import MOST_SHOWN, Condition, GraphQuery, QueryError, run_query
+from tasks.algorithms.graphs.graph_query import ARC_KINDS, MOST_SHOWN, Condition, GraphQuery, QueryError, run_query
 from tasks.asking.question import AskContext, find_terms, question_step
 from tasks.asking.records import Duty, NodeScores, Question
 from tasks.asking.second_look import score_and_look_again
 from tasks.prompts.prompt import Piece
 from tasks.readers.agent import Kept, around, in_words, near_best, trace_step
 from tasks.readers.forms import ShortTurn, Turn, model_words
-from tasks.readers.graph_indexes import index_of
+from tasks.readers.graph_indexes import index_of, named_arcs
 from tasks.readers.pages import node_lines
 from tasks.readers.whole_documents import ranked_documents
 from tasks.routing.way import Way
@@ -47,7 +47,7 @@ class Turns:
     """The turns so far. Nodes were `shown` in this order and keep their ids, n1, n2, ...; `ended` says why it is over.
 
     `sought` are the words of a search that was chosen and not yet taken. `heard` of the turns `taken` had a usable reply; the last
-    `lost` in a row had none. `overview` lists what can be asked about.
+    `lost` in a row had none. `overview` lists what can be asked about, `rest` asks for what the last query did not show.
     """
 
     overview: Piece
@@ -60,6 +60,7 @@ class Turns:
     lost: int = 0
     ended: str = ""
     sought: str = ""
+    rest: GraphQuery | None = None
     way: Way = field(default_factory=Way)
 
     def hash(self) -> Mapping[str, str]:
@@ -69,9 +70,15 @@ class Turns:
         places = {node: f"n{place}" for place, node in enumerate(self.shown, 1)}
         return [places[node] for node in nodes]
 
-    def nodes_of(self, ids: Sequence[str]) -> list[int]:
-        places = {f"n{place}": node for place, node in enumerate(self.shown, 1)}
-        return [places[name] for name in ids]
+    @property
+    def named(self) -> dict[str, tuple[int, ...]]:
+        """What a model may keep and drop: each node by its id, and all that a look showed."""
+        looks = {f"look {number}": one.nodes for number, one in enumerate(self.looks, 1)}
+        return {**{f"n{place}": (node,) for place, node in enumerate(self.shown, 1)}, **looks}
+
+    def nodes_of(self, names: Sequence[str]) -> list[int]:
+        named = self.named
+        return [node for name in names for node in named[name]]
 
     def and_look(self, asked: str, nodes: Sequence[int], told: str, graph: CandidateGraph, context: AskContext) -> Turns:
         """Return the turns with a look: all that it found is shown."""
@@ -129,11 +136,15 @@ def _overview(graph: CandidateGraph, scores: NodeScores, context: AskContext) ->
     kinds = Counter(NODE_KINDS[kind].value for kind in graph.kinds.tolist())
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     looks = f"looks that may be chosen: {', '.join(_tools(context))}"
+    if not context.reader.short and (named := named_arcs(graph, context)[2].tolist()):
+        related = Counter(ARC_KINDS[kind] for kind in named)
+        counts += f"\nrelations: {', '.join(f'{count} {relation}' for relation, count in related.most_common())}"
     return Piece("the documents", "\n".join([looks, *names, counts, *titles]))
 
 
 def _tools(context: AskContext) -> tuple[str, ...]:
-    return ("search", *context.settings.agent.tools, "done")
+    own = context.settings.agent.tools
+    return ("search", *own, *["more"] * ("query" in own), "done")
 
 
 @question_step("turn", Turns.hash, retries=0, reads=True)
@@ -166,16 +177,20 @@ def _ask_for_turn(question: Question, turns: Turns, context: AskContext) -> Turn
         words = model_words(short.root) if short else ""
         tool = "done" if IDS_ALONE.fullmatch(words) else "search"
         return None if short is None else Turn(thought="", keep=[], drop=[], tool=tool, words=words, node="", where=[], edge="")
-    known, tools = {f"n{place}" for place in range(1, len(turns.shown) + 1)}, _tools(context)
-    (turn,) = context.reader.do(question, [Duty("agent_turn", item, Turn, pieces, lambda value: _wrong(value, known, tools))])
+    (turn,) = context.reader.do(
+        question, [Duty("agent_turn", item, Turn, pieces, lambda value: _wrong(value, turns, _tools(context)))]
+    )
     return turn
 
 
-def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
+def _wrong(turn: Turn, turns: Turns, tools: Sequence[str]) -> str:
     if turn.tool not in tools:
         return f"{turn.tool} cannot be chosen; there is {', '.join(tools)}"
-    named = [*turn.keep, *turn.drop, *([turn.node] if turn.tool == "context" else [])]
-    if unknown := [name for name in named if name not in known]:
+    if turn.tool == "more" and turns.rest is None:
+        return "there is no query that has more to show"
+    named = turns.named
+    lone = [turn.node] if turn.tool == "context" and len(named.get(turn.node, ())) != 1 else []
+    if unknown := [*(name for name in (*turn.keep, *turn.drop) if name not in named), *lone]:
         return f"{', '.join(unknown[:3])} was not shown; name ids that were"
     if turn.tool == "search" and not model_words(turn.words):
         return "a search needs words"
@@ -184,7 +199,7 @@ def _wrong(turn: Turn, known: set[str], tools: Sequence[str]) -> str:
 
 def look(turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Take the look that the model chose, but for a search; one that was taken before shows nothing again."""
-    words, query = model_words(turn.words), _query_of(turn, context)
+    words, query = model_words(turn.words), turns.rest if turn.tool == "more" and turns.rest else _query_of(turn, context)
     told, asked = "", {"search": words, "context": f"around {turn.node}"}.get(turn.tool, in_words(query))
     if before := sum(one.asked == asked for one in turns.looks):
         again = replace(turns, ended="the same look again and again" if before + 1 == REPEATED else "")
@@ -196,6 +211,8 @@ def look(turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, co
         total, told = len(nodes) + more, f"{more} more" if more else ""
     else:
         kind, (nodes, total, told) = TraceKind.QUERY, _run_query(query, graph, scores, context)
+        shown = query.skip + len(nodes)
+        turns = replace(turns, rest=replace(query, skip=shown) if shown < total else None)
     return turns.and_found(kind, asked, nodes, told, graph, context, total=total)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 from pydantic.config import JsonDict
 
-from tasks.algorithms.graphs.graph_query import EDGES
+from tasks.algorithms.graphs.graph_query import EDGES, OPERATORS
 from tasks.asking.request import clean
 from tasks.models.chat.forms import Form, characters, items
 from tasks.prompts.prompt import cut
@@ -53,7 +53,7 @@ class PlanCheck(Form):
 class Filter(Form):
     """A condition of a query of the graph."""
 
-    field: Literal["kind", "page", "section", "caption", "text", "label"]
+    field: Literal[*OPERATORS]  # type: ignore[valid-type]
     op: Literal["is", "is_not", "has", "lacks", "from", "to"]
     value: Annotated[str, characters(80)]
 
@@ -64,7 +64,7 @@ class Turn(Form):
     thought: Annotated[str, characters(300)]
     keep: Names
     drop: Names
-    tool: Literal["search", "query", "context", "done"]
+    tool: Literal["search", "query", "more", "context", "done"]
     words: Annotated[str, characters(120)]
     node: Name
     where: Annotated[list[Filter], items(4)]

@@ -3,9 +3,10 @@
 import numpy as np
 
 from storage.graph.candidates import CandidateGraph, arcs_among
+from storage.records.documents import WHOLE_PAGE, Box
 from tasks.algorithms.arrays import BoolArray, IntArray
 from tasks.algorithms.graphs.communities import find_communities
-from tasks.algorithms.graphs.graph_query import GraphIndex
+from tasks.algorithms.graphs.graph_query import ARC_KINDS, GraphIndex
 from tasks.asking.candidates import SIMILARITY_CODES
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores
@@ -27,9 +28,10 @@ def ordinals_in(graph: CandidateGraph, context: AskContext) -> IntArray:
 
 
 def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> GraphIndex:
-    """Return the candidates with the fields of queries: kind, page, section, and the words of section, caption, text and label."""
+    """Return the candidates with the fields that a query may name, and their arcs, the named ones among them a second time."""
     view, texts = context.snapshot.view, read_texts(context.snapshot)
-    read = view.columns.take(view.adjacency.positions_of(graph.ids), ["section_id", "section_path", "caption", "content", "label"])
+    columns = ["section_id", "section_path", "caption", "content", "label", "box"]
+    read = view.columns.take(view.adjacency.positions_of(graph.ids), columns)
     sections = np.array([section or "" for section in read["section_id"].tolist()])
     _names, homes = np.unique(sections, return_inverse=True)
     words = {
@@ -37,7 +39,10 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
         "caption": read["caption"].tolist(),
         "text": read["content"].tolist(),
         "label": [label or "" for label in read["label"].tolist()],
+        "position": list(map(position_of, read["box"].tolist())),
+        "document": [context.names[graph.document_ids[document]].name for document in graph.documents],
     }
+    tails, heads, kinds = named_arcs(graph, context)
     return GraphIndex(
         columns={
             "document": graph.documents,
@@ -48,11 +53,30 @@ def index_of(graph: CandidateGraph, scores: NodeScores, context: AskContext) -> 
         },
         words={field: texts.code_nodes(field, graph.ids, column) for field, column in words.items()},
         scores=scores.combined,
-        tails=graph.tails,
-        heads=graph.heads,
-        arc_kinds=graph.arc_kinds,
-        weights=graph.weights,
+        tails=np.concatenate([graph.tails, tails]),
+        heads=np.concatenate([graph.heads, heads]),
+        arc_kinds=np.concatenate([graph.arc_kinds, kinds]),
+        weights=np.concatenate([graph.weights, np.ones(len(tails))]),
     )
+
+
+def position_of(box: Box | None) -> str:
+    """Return in which third of the page's height and width the middle of an element is, "top left"; "" where nothing says it."""
+    if box is None or tuple(box) == WHOLE_PAGE:
+        return ""
+    across, down = (min(int(3 * (box[side] + box[side + 2]) / 2), 2) for side in (0, 1))
+    return f"{('top', 'middle', 'bottom')[down]} {('left', 'centre', 'right')[across]}"
+
+
+def named_arcs(graph: CandidateGraph, context: AskContext) -> tuple[IntArray, IntArray, IntArray]:
+    """Return tails, heads and kinds of the arcs among the candidates that a model named, each with its relation for a kind."""
+    view = context.snapshot.view
+    tails, heads, names = view.relations
+    place = np.full(len(view.adjacency.ids) + 1, -1)  # the last is of an arc that ends at no node
+    place[view.adjacency.positions_of(graph.ids)] = np.arange(len(graph))
+    kinds = np.array([ARC_KINDS.index(name) if name in ARC_KINDS else -1 for name in names], dtype=np.int64)
+    inside = (place[tails] >= 0) & (place[heads] >= 0) & (kinds >= 0)
+    return place[tails[inside]], place[heads[inside]], kinds[inside]
 
 
 def communities_in(document: int, graph: CandidateGraph, context: AskContext) -> IntArray:

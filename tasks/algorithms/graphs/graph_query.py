@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -24,8 +24,12 @@ OPERATORS: dict[str, tuple[str, ...]] = {
     "page": ("is", "is_not", "from", "to"),
     **dict.fromkeys(("section", "caption", "text"), ("is", "is_not", "has", "lacks")),
     "label": ("is", "is_not"),
+    **dict.fromkeys(("position", "document"), ("has", "lacks")),
 }
-ARCS: dict[EdgeKind, tuple[str, str]] = {
+Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
+"""What a model that evolves a graph says two nodes have to do with each other."""
+ARC_KINDS: tuple[str, ...] = (*EdgeKind, *get_args(Relation))
+ARCS: dict[str, tuple[str, str]] = {
     EdgeKind.NEXT: ("next", "previous"),
     EdgeKind.WINDOW: ("near", "near"),
     EdgeKind.SEMANTIC: ("similar", "similar"),
@@ -33,6 +37,7 @@ ARCS: dict[EdgeKind, tuple[str, str]] = {
     EdgeKind.REFERS_TO: ("target", "referrer"),
     EdgeKind.CAPTION_OF: ("captioned", "caption"),
     EdgeKind.CONTINUES: ("continuation", "continued"),
+    **{relation: (relation, relation) for relation in get_args(Relation)},
 }
 """The edge of the language that leads along an arc of a kind, and the one that leads against it; "any" is both of all."""
 BESIDE = ("same_page", "same_section", "next_page", "previous_page")
@@ -53,12 +58,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class GraphQuery:
-    """Nodes that pass all conditions, with an edge also those that it leads to from them; as they are read, or the best first."""
+    """Nodes that pass all conditions, with an edge also those that it leads to from them; as they are read, or the best first.
+
+    The first `skip` of them are left out.
+    """
 
     where: tuple[Condition, ...] = ()
     edge: str = ""
     best_first: bool = False
     limit: int = MOST_SHOWN
+    skip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,8 @@ class GraphIndex:
     """n nodes as a query sees them, and the m arcs between them.
 
     `columns` (n,) has document, page, section (-1 for none), kind, a place in KINDS, and ordinal, the reading order within a
-    document. `words` has the text of each node by section, caption, text and label. `scores` (n,) are the question's; `arc_kinds`
-    (m,) are places in EdgeKind.
+    document. `words` has what each node says of itself by section, caption, text, label, position (two words, none where it has
+    no box) and document (its name). `scores` (n,) are the question's; `arc_kinds` (m,) are places in ARC_KINDS.
     """
 
     columns: Mapping[str, IntArray]
@@ -85,7 +94,7 @@ class GraphIndex:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The nodes of a query up to its limit, and the total without one; `left`: how many each condition left, the edge reached."""
+    """The nodes of a query within its limits, the total without them; `left`: how many each condition left, the edge reached."""
 
     nodes: tuple[int, ...]
     total: int
@@ -107,7 +116,7 @@ def run_query(query: GraphQuery, index: GraphIndex) -> QueryResult:
         found = found | reached
     order = index.order_by_score(index.scores if query.best_first else np.zeros(len(index.scores)))
     nodes = order[found[order]]
-    return QueryResult(tuple(nodes[: query.limit].tolist()), len(nodes), tuple(left))
+    return QueryResult(tuple(nodes[query.skip : query.skip + query.limit].tolist()), len(nodes), tuple(left))
 
 
 def read_value(condition: Condition) -> list[Any]:
@@ -170,7 +179,7 @@ def _arc_strengths(chosen: BoolArray, edge: str, index: GraphIndex) -> FloatArra
     """Return the greatest weight of an arc by which an edge leads to each node (n,), -inf where none does."""
     reached = np.full(len(chosen), -np.inf)
     for side, sources, targets in ((0, index.tails, index.heads), (1, index.heads, index.tails)):
-        kinds = [place for place, kind in enumerate(EdgeKind) if edge in (ARCS[kind][side], "any")]
+        kinds = [place for place, kind in enumerate(ARC_KINDS) if edge in (ARCS[kind][side], "any")]
         arcs = np.flatnonzero(chosen[sources] & np.isin(index.arc_kinds, kinds))
         np.maximum.at(reached, targets[arcs], index.weights[arcs])
     return reached

@@ -1,12 +1,14 @@
 """What each reader shows a chat model of the documents, as a server got it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from storage.graph.search import EVERYTHING
-from tests.asking_worlds import Passage, answer_at, written
+from storage.records.documents import Edge, EdgeKind, NodeKind
+from tests.asking_worlds import Passage, answer_at, at_context, published, written
 from tests.flows.readers.lengths import DOCUMENT, FACTS, QUESTION, everything, turn
 from tests.library import alone, pages
 from tests.scripted_answers import Reader, model_settings, of_form, pieces_of, read_by
@@ -53,6 +55,66 @@ def test_an_agent_is_shown_its_last_four_looks_in_full_and_those_before_by_their
     assert (
         looks["look 2"] == f"crew\n{', '.join(line.partition(':')[0] for line in turns_of(server)[1]['look 2'].splitlines()[1:])}"
     )
+
+
+PLATES = written("plates", *(Passage(f"The crew of {page}.", page=page, kind=NodeKind.FIGURE) for page in range(1, 91)))
+CAUSE = Edge(PLATES.nodes[0].id, PLATES.nodes[88].id, *[PLATES.document_id] * 2, EdgeKind.SEMANTIC, 0.9, relation="cause")
+PLATES = replace(
+    PLATES,
+    nodes=tuple(replace(node, box=(0.7, 0.1, 0.9, 0.2) if node.page == 90 else (0.0, 0.4, 0.2, 0.6)) for node in PLATES.nodes),
+    edges=(CAUSE, replace(CAUSE, source=PLATES.nodes[88].id, target=PLATES.nodes[0].id, relation="")),
+)
+
+
+def where(field, op, value):
+    return {"field": field, "op": op, "value": value}
+
+
+@pytest.fixture
+def plates(tmp_path, home):
+    with at_context(published(tmp_path / "plates", PLATES, DOCUMENT)) as context:
+        yield context
+
+
+def taken(context, *turns):
+    """Let an agent take these turns; return its answer and the looks that the last one was shown."""
+    replies = iter([*turns, turn()])
+    model = Reader({}, instead={"Turn": lambda _request: next(replies)})
+    with read_by(context, model, settings=model_settings(agent={"search_nodes": 1})) as (place, server):
+        answer = answer_at(place, "Which crew?", reader="agent")
+    return answer, turns_of(server)[-1]
+
+
+def test_an_agent_goes_on_through_all_that_a_query_finds_and_keeps_whole_looks(plates):
+    query = turn("query", where=[where("kind", "is", "figure")])
+    answer, looks = taken(plates, query, turn("more"), turn("more"), turn(keep=["look 2", "look 3", "look 4"], drop=["n5"]))
+    heads = [looks[f"look {number}"].splitlines()[:2] for number in (2, 3, 4)]
+    assert [asked for asked, _found in heads] == [f"kind is figure{rest}" for rest in ("", ", from 41 on", ", from 81 on")]
+    assert [found for _asked, found in heads] == ["40 of 90", "40 of 90", "10 of 90"]
+    assert answer.usage.counts["passages kept"] == 89
+
+
+def test_an_agent_that_asks_for_more_where_nothing_is_left_is_corrected(plates):
+    query = turn("query", where=[where("page", "is", "90")])
+    replies = iter([query, turn("more"), turn("context", node="look 1", keep=["look 9"]), turn(keep=["look 2"])])
+    with read_by(plates, Reader({}, instead={"Turn": lambda _request: next(replies)})) as (place, server):
+        answer = answer_at(place, "Which crew?", reader="agent")
+    told = [request.body["messages"][-1]["content"] for request in of_form(server, "Turn")[2:]]
+    assert "there is no query that has more to show" in told[0] and answer.usage.counts["passages kept"] == 1
+
+
+def test_an_agent_queries_positions_documents_and_what_a_model_says_that_passages_have_to_do_with_each_other(plates):
+    lengths, report = (where("document", "has", plates.names[one.document_id].name) for one in (DOCUMENT, PLATES))
+    place = turn("query", where=[where("position", "has", "top right")])
+    name = turn("query", where=[lengths, where("page", "to", "2")])
+    related = turn("query", where=[report, where("page", "is", "1")], edge="cause")
+    model = Reader({}, instead={"Turn": lambda _request: turn()})
+    with read_by(plates, model) as (context, server):
+        answer_at(context, "Which crew?", reader="agent")
+    assert "\nrelations: 1 cause\n" in dict(pieces_of(of_form(server, "Turn")[0]))["the documents"]
+    _answer, looks = taken(plates, place, name, related)
+    found = [re.findall(r", page (\d+) of ", looks[f"look {number}"]) for number in (2, 3, 4)]
+    assert found == [["90"], ["1", "2"], ["1", "89"]]
 
 
 @pytest.mark.parametrize(("scope", "name"), [(alone("thick"), "p59"), (EVERYTHING, "d{}p59")])
