@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -102,7 +102,8 @@ class PathText:
 
     `worth` is what each node is worth to the question, 0..1, by its id; `named` are nodes that it names outright. Of its anchors
     (names, years, numbers; stems) `present` are those that stand anywhere in what is asked, `titled` those in the name or title of
-    each document, by its id. `pages` are the pictures of its pages that are shown whole, to a model that sees.
+    each document, by its id. `pages` are the pictures of its pages that are shown whole, to a model that sees. `part` is what its
+    reader has of these pages, where another has the other part.
     """
 
     nodes: tuple[Passage, ...]
@@ -114,6 +115,7 @@ class PathText:
     named: frozenset[str]
     aim: Aim | None = None
     pages: Mapping[PageKey, bytes] = field(default_factory=dict, repr=False)
+    part: Literal["", "text", "pictures"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,16 @@ NEAREST = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes that are read together; `seen`: a model that sees is also shown their pages."""
+
+    nodes: Sequence[int]
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MapSearch:
-    """A search on its way: the pages of each path, the best first, and the groups of nodes that are read.
+    """A search on its way: the pages of each path, the best first, and the groups that are read.
 
     `maps` are by document; `around` are the pages by which the search was widened, `open` the parts of the question that what was
     read does not answer. `shown` is the map as a model saw it, `look_at` where it would look next.
@@ -41,7 +49,7 @@ class MapSearch:
     maps: Mapping[str, DocumentMap]
     found: Mapping[str, tuple[PageKey, ...]]
     around: tuple[PageKey, ...] = ()
-    groups: tuple[Sequence[int], ...] = ()
+    groups: tuple[Group, ...] = ()
     open: tuple[str, ...] = ()
     shown: ShownMap | None = None
     look_at: tuple[PageKey, ...] = ()
@@ -49,7 +57,7 @@ class MapSearch:
 
     @property
     def paths(self) -> tuple[ChosenPath, ...]:
-        return equal_paths(self.groups)
+        return equal_paths([group.nodes for group in self.groups])
 
     @property
     def rankings(self) -> tuple[tuple[PageKey, ...], ...]:
@@ -126,27 +134,32 @@ def read_also(
     *,
     needs: Sequence[int],
 ) -> MapSearch:
-    """Return the search with the text of the first pages and the figures and tables of the others read, too, each as a group."""
+    """Return the search with the text of the first pages and the figures and tables of the others read, too, each as a group.
+
+    Where one has the text of pages and the other their pictures, each has all that stands there.
+    """
     visual, numbers = is_visual(graph), {key: number for number, key in enumerate(search.pages.keys)}
+    whole = context.settings.map.pictures == "pages" and context.reader.sees
 
     def nodes_of(keys: Sequence[PageKey], kept: BoolArray) -> list[int]:
         ordered = search.pages.in_reading_order([numbers[key] for key in keys], graph, context)
         return [node for node in chain(*ordered) if kept[node]]
 
-    text, figures = nodes_of(by_text, ~visual), nodes_of(by_figures, visual)
+    text, figures = nodes_of(by_text, ~visual | whole), nodes_of(by_figures, visual | whole)
     keys = tuple(dict.fromkeys(search.pages.keys[search.pages.of_nodes[node]] for node in (*text, *figures)))
+    seen, on = ("pictures", "in") if whole else ("figures and tables", "of")
     way = search.way.then(
         TraceKind.READ,
-        f"the text of {counted(len(by_text), 'page')}, the figures and tables of {counted(len(by_figures), 'page')}",
-        f"{counted(len(text), 'passage')} of text, {len(figures):,} of figures and tables",
+        f"the text of {counted(len(by_text), 'page')}, the {seen} of {counted(len(by_figures), 'page')}",
+        f"{counted(len(text), 'passage')} of text, {len(figures):,} {on} {seen}",
         needs=tuple(needs),
         pages=_places(keys, context),
     )
-    groups = (*search.groups, *(group for group in (text, figures) if group))
+    groups = (*search.groups, *(group for group in (Group(text, seen=False), Group(figures, seen=True)) if group.nodes))
     counts = {
         "pages located": float(len(search.found.get(STRUCTURE, ()))),
         "pages around": float(len(search.around)),
-        "pages read": float(len({int(search.pages.of_nodes[node]) for node in chain(*groups)})),
+        "pages read": float(len({int(search.pages.of_nodes[node]) for group in groups for node in group.nodes})),
     }
     looked_at = tuple(fuse_rankings(search.rankings).items())
     return replace(search, groups=groups, way=replace(way, pages=looked_at, counts=counts))

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, home_artifacts
 from storage.corpus.snapshot import Snapshot
-from storage.records.documents import DocumentRecord, DocumentState, Modality, Page, PageKey
+from storage.records.documents import DocumentRecord, DocumentState, Page, PageKey
 from storage.system import open_plain
 from tasks.asking.calls import call_book
 from tasks.asking.question import AskContext, question_step
@@ -61,14 +61,10 @@ def _hash_pages(texts: Sequence[PathText]) -> Mapping[str, str]:
 
 
 @question_step("show-pages", _hash_pages, retries=0)
-def show_pages(
-    _question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
-) -> tuple[PathText, ...]:
-    """Show the worthiest pages of each path whole, at most `most`; with `of_figures`, only of paths of figures and tables."""
+def show_pages(_question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int) -> tuple[PathText, ...]:
+    """Show the worthiest pages of each path whole, at most `most`."""
 
     def wanted(text: PathText) -> list[PageKey]:
-        if of_figures and any(node.modality is Modality.TEXT for node in text.nodes):
-            return []
         worthiest = sorted(text.nodes, key=lambda node: -text.worth[node.id])
         return list(dict.fromkeys((node.document_id, node.page) for node in worthiest))[:most]
 
@@ -76,13 +72,11 @@ def show_pages(
     return tuple(replace(text, pages={key: images[key] for key in wanted(text) if key in images}) for text in texts)
 
 
-async def with_pages(
-    question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int, of_figures: bool = False
-) -> tuple[PathText, ...]:
+async def with_pages(question: Question, texts: tuple[PathText, ...], context: AskContext, *, most: int) -> tuple[PathText, ...]:
     """Show whole pages, too, to a model that sees and is still asked."""
     if not context.reader.sees or call_book.get().over:
         return texts
-    return await show_pages.submit(question, texts, context, most=most, of_figures=of_figures)
+    return await show_pages.submit(question, texts, context, most=most)
 
 
 READ_BYTES = 1 << 20

@@ -91,6 +91,12 @@ def _rates(value: Rated | ChatError) -> dict[int, float]:
 
 MOST_KEYWORDS = 50
 LATE = "rules went on to find what to read, so that the model has time to read it"
+NAMING_CHARACTERS = 60
+"""Of a passage that is read by the picture of its page: its first words, by which it is known and cited."""
+PARTS = {
+    "text": "you have the text of these pages, another reader has their pictures",
+    "pictures": "you have the pictures of these pages, another reader has their text; passages are named by their first words",
+}
 HEAD_CHARACTERS = 40
 """Of a piece beside its words: the mark, and what says that it was cut."""
 
@@ -172,7 +178,7 @@ class ModelReader:
 
     def _call_and_passages(self, question: Question, item: str, path: PathText) -> tuple[ChatCall[PathAnswer], Shown]:
         """Return the call that reads a path, with its pictures as far as the model sees, and the passages that it shows."""
-        wanted = max(self.context.settings.reading.model.pictures, len(path.pages))
+        wanted = 0 if path.part == "text" else max(self.context.settings.reading.model.pictures, len(path.pages))
         most = self.context.most_pictures("worker", PathAnswer, wanted, question=question.text)
         seen, pictures = self.context.pictures.choose(path.nodes, path.worth, most, path.pages)
         call, shown = self._reading_call(question, item, path, seen, pictures)
@@ -187,17 +193,20 @@ class ModelReader:
         prompt, asked, aims = ("plan_worker", aim.asked, aim.pieces) if aim else ("worker", question.text, ())
         room = self.context.room(prompt, PathAnswer, settings.path_characters, question=asked, pictures=len(pictures))
         room = max(0, room - sum(len(piece.text) for piece in aims))
+        # A page without its picture is read by its text.
+        alone = path.part == "pictures" and all(node.id in seen for node in path.nodes)
+        room = min(room, NAMING_CHARACTERS * len(path.nodes)) if alone else room
         shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
         call = self.context.call(
             prompt,
             item,
             PathAnswer,
             question=asked,
-            pieces=(*aims, *shown.pieces),
+            pieces=(*aims, *([Piece(PARTS[path.part], "")] if alone or path.part == "text" else ()), *shown.pieces),
             pictures=pictures,
             check=_answer_missing,
         )
-        return call, shown
+        return call, replace(shown, held=shown.characters) if alone else shown
 
     def _reading(self, question: Question, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer without proof does not count."""

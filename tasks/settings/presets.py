@@ -40,7 +40,7 @@ G2: dict[str, Any] = (
     BY_VECTORS | EVOLVED | {"reading.evolution.model.summary": "enriched", "ask.plan.neighbours": 1000, "ask.plan.rank": "cosine"}
 )
 LAD: dict[str, Any] = BY_VECTORS | {"reading.embedding.text": "paper", "reading.evolution.rounds": 0}
-DMAP: dict[str, Any] = BY_VECTORS | {"reading.evolution.rounds": 0}
+DMAP: dict[str, Any] = BY_VECTORS | {"reading.evolution.rounds": 0, "ask.map.pictures": "pages"}
 MOLORAG: dict[str, Any] = BY_VECTORS | {
     "reading.evolution.rounds": 0,
     "ask.walk.near": "cosine",

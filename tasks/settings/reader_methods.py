@@ -33,6 +33,9 @@ class MapSettings(Settings):
     k: int = 4  # pages by their text, and as many by their figures and tables; the paper: 1 and 4
     # structure: by sections; without it there is no map, and nothing to look around in
     paths: tuple[Literal["structure", "text", "visual"], ...] = ("structure", "text", "visual")
+    # what a model that sees is shown: figures, the best pages that have some, beside them; pages, all that are read, apart from
+    # their text, which another call reads: the paper
+    pictures: Literal["figures", "pages"] = "figures"
     rounds: int = 1  # times that it is asked whether a part is open; not given in the paper, its code has this
     documents: int = 3  # documents that are mapped, at most; the paper has one
     widen_pages: int = 10  # pages around that are read in a round, at most; not given in the paper, its code has this

@@ -20,6 +20,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
 from tasks.readers.page_pictures import page_images, with_pages
 from tasks.reading.choice import chat_server_of, open_reader
+from tasks.settings.ask import method_of
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
 from tests.chat_server import chat_server
 from tests.flows.readers.lengths import ALL_FORMS, BLADE, CABLE, DOCUMENT, FACTS, QUESTION, WIRE, everything, step, turn
@@ -256,14 +257,21 @@ WHOLE_PAGES = {
 show all that they read."""
 
 
-@pytest.mark.parametrize(("reader", "pictures"), WHOLE_PAGES)
-def test_a_model_that_sees_reads_whole_pages_drawn_from_their_file(tmp_path, home, monkeypatch, reader, pictures):
+def squares_corpus(tmp_path, monkeypatch, words="The blade is long."):
+    """Return a corpus of a PDF that can be drawn: text on its first page, a figure on its second."""
     drawn = squares_pdf(tmp_path / "squares.pdf")
     monkeypatch.setattr("tests.storage.worlds.document_id", lambda _name: id_of(drawn))
-    graph = written("squares", Passage("The blade is long.", page=1), Passage("Blade: 20", page=2, kind=NodeKind.FIGURE))
+    passages = Passage(words, page=1), Passage("Blade: 20", page=2, kind=NodeKind.FIGURE)
+    graph = written("squares", *passages)
     with open_for_writing(corpus_in(tmp_path / "drawn"), embedder=EMBEDDER, wait_seconds=5) as corpus:
         corpus.publish(graphs=[graph], records=[record(graph, str(drawn))], cross_edges=[])
         corpus.index()
+    return corpus.location
+
+
+@pytest.mark.parametrize(("reader", "pictures"), WHOLE_PAGES)
+def test_a_model_that_sees_reads_whole_pages_drawn_from_their_file(tmp_path, home, monkeypatch, reader, pictures):
+    location = squares_corpus(tmp_path, monkeypatch)
 
     def read(request):
         figures = [name for name, (heading, _) in passages_of(request).items() if "figure" in heading]
@@ -275,7 +283,7 @@ def test_a_model_that_sees_reads_whole_pages_drawn_from_their_file(tmp_path, hom
     seeing = Reader(FACTS, instead=ALL_FORMS | dict.fromkeys(["PathAnswer", "WholeAnswer"], read))
     shows = {"model": {"pictures": pictures}}
     settings = model_settings(reading=shows, walk={"keep_above": 0.0}, map={"rounds": 0})
-    with at_context(corpus.location) as context, read_by(context, seeing, settings=settings) as (place, server):
+    with at_context(location) as context, read_by(context, seeing, settings=settings) as (place, server):
         answer = answer_at(place, BLADE, reader=reader)
     readings = of_form(server, "PathAnswer")
     shown = [
@@ -284,3 +292,25 @@ def test_a_model_that_sees_reads_whole_pages_drawn_from_their_file(tmp_path, hom
     assert shown == WHOLE_PAGES[reader, pictures] and [len(request.images) for request in readings] == list(map(len, shown))
     if ["1"] not in shown:
         assert answer.answer == "20 metres" and [cited.page for cited in answer.citations] == [2], "proven by its picture alone"
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_a_map_of_the_papers_has_all_pages_read_as_text_and_as_pictures_and_says_to_each_what_the_other_has(
+    tmp_path, home, monkeypatch, sees
+):
+    """DMAP's prompts A.3 and A.4; a model that does not see reads as by default."""
+    model, long = Reader(FACTS, instead=ALL_FORMS), "The blade is long, as its sheet says. " * 20
+    dmap = method_of("dmap").ask.map.model_dump() | {"rounds": 0}
+    with (
+        at_context(squares_corpus(tmp_path, monkeypatch, long)) as context,
+        read_by(context, model, settings=model_settings(map=dmap), sees=sees) as (place, server),
+    ):
+        answer = answer_at(place, BLADE, reader="map")
+    text, pictures = of_form(server, "PathAnswer")
+    assert [len(text.images), len(pictures.images)] == [0, 2 * sees]
+    assert ("another reader has their pictures" in text.prompt, "another reader has their text" in pictures.prompt) == (sees, sees)
+    assert long.strip() in text.prompt and long.strip() not in pictures.prompt
+    if sees:
+        headings = [heading for heading, _words in pieces_of(pictures)[1:]]
+        assert headings == ["n1: paragraph, page 1, picture 1 shows its page", "n2: figure, page 2, picture 2 shows its page"]
+        assert long[:37] in pictures.prompt and not any("no room" in note for note in answer.notes)
