@@ -182,7 +182,8 @@ class Verdict:
 class Duty(Generic[T]):
     """What a method has a model do beside reading: by this prompt, in this form, with these pieces and pictures of others.
 
-    `item` names it in notes; `check` says what is wrong with a reply that fits the form, "" where nothing is.
+    `item` names it in notes; `check` says what is wrong with a reply that fits the form, "" where nothing is. `shows` are words for
+    each of the pictures, where the prompt has to say what they are.
     """
 
     prompt: str
@@ -191,6 +192,7 @@ class Duty(Generic[T]):
     pieces: tuple[Piece, ...]
     check: Callable[[T], str] = nothing_wrong
     pictures: tuple[bytes, ...] = ()
+    shows: tuple[str, ...] = ()
 
 
 class PathReader(Protocol):

@@ -150,13 +150,19 @@ class ModelReader:
         most = self.context.most_pictures(duty.prompt, duty.form, len(duty.pictures), question=question)
         pictures = duty.pictures[:most]
         room = self.context.room(duty.prompt, duty.form, wanted, question=question, pictures=len(pictures))
-        heads = sum(len(piece.heading) + HEAD_CHARACTERS for piece in duty.pieces)
-        shares = fair_shares(needs=[len(piece.text) for piece in duty.pieces], room=max(0, room - heads))
-        pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(duty.pieces, shares, strict=True)]
-        call = self.context.call(
-            duty.prompt, duty.item, duty.form, question=question, pieces=pieces, check=duty.check, plain=self.short
-        )
-        return replace(call, images=pictures, without_pictures=call) if pictures else call
+        shows = "\n".join(f"picture {number}: {words}" for number, words in enumerate(duty.shows[:most], 1))
+        given = [*duty.pieces, *([Piece("the pictures", shows)] if shows else [])]
+        heads = sum(len(piece.heading) + HEAD_CHARACTERS for piece in given)
+        shares = fair_shares(needs=[len(piece.text) for piece in given], room=max(0, room - heads))
+        pieces = [replace(piece, text=cut(piece.text, share)) for piece, share in zip(given, shares, strict=True)]
+
+        def ask_with(pieces: Sequence[Piece]) -> ChatCall[T]:
+            return self.context.call(
+                duty.prompt, duty.item, duty.form, question=question, pieces=pieces, check=duty.check, plain=self.short
+            )
+
+        blind = ask_with(pieces[: len(duty.pieces)])
+        return replace(ask_with(pieces), images=pictures, without_pictures=blind) if pictures else blind
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; where it reads none of them at first it is asked no more."""

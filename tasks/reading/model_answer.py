@@ -11,6 +11,7 @@ from tasks.algorithms.quotes import agreement, different_answers, plain_answer
 from tasks.asking.calls import call_book
 from tasks.asking.records import PathReading, PathText, Question, Synthesis, Verdict
 from tasks.asking.request import clean
+from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, Proof, prove_by_citations
@@ -20,28 +21,39 @@ from tasks.reading.rules import lost_names, silent_about
 from tasks.reading.shown import Shown, show_passages
 
 
-def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
+def show_evidence(
+    context: ModelContext, question: Question, readings: Sequence[PathReading], *, most: int = 0
+) -> tuple[Shown, PathText]:
     """Return what is shown of readings that a model made, of at least one path, and the passages in it as one path.
 
-    Pictures are not shown again: the passages that readers cite count as seen, for the answer may rest on their words.
+    At most `most` pictures are shown again. The passages that readers cite count as seen, for the answer may rest on their words.
     """
     settings = context.settings.reading.model
-    chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
+    chosen = [key_passages(reading, settings.evidence_passages) for reading in readings]
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
     reports = [_report(reading) for reading in readings]
-    room = context.room("synthesis", WholeAnswer, settings.evidence_characters, question=question.text) - sum(map(len, reports))
+    numbers, pictures = context.pictures.choose(nodes, worth_of(readings), most, {})
+    room = context.room(
+        "synthesis", WholeAnswer, settings.evidence_characters, question=question.text, pictures=len(pictures)
+    ) - sum(map(len, reports))
     first = path_of(readings[0])
-    texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
+    texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures=numbers)
     seen = frozenset(quote.node.id for reading in readings for quote in reading.quotes if quote.node.id in reading.seen)
     ids = {node.id: name for name, node in texts.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
         for number, (words, passages) in enumerate(zip(reports, chosen, strict=True), 1)
     ]
-    return replace(texts, pieces=(*readers, *texts.pieces), seen=seen), replace(first, nodes=tuple(nodes))
+    shown = replace(texts, pieces=(*readers, *texts.pieces), seen=seen | texts.seen, pictures=tuple(pictures))
+    return shown, replace(first, nodes=tuple(nodes))
 
 
-def _key_passages(reading: PathReading, most: int) -> list[Passage]:
+def worth_of(readings: Sequence[PathReading]) -> dict[str, float]:
+    """Return what each node of the paths is worth."""
+    return {name: worth for reading in readings for name, worth in path_of(reading).worth.items()}
+
+
+def key_passages(reading: PathReading, most: int) -> list[Passage]:
     """Return what the reader cites, then the worthiest of the path, up to the limit; all that is cited is shown."""
     path = path_of(reading)
     cited = {quote.node.id: quote.node for quote in reading.quotes}
@@ -82,17 +94,16 @@ def combine_readings(
     if book.failed:
         book.unread = True
         return _most_given(question, readings, NOT_TOGETHER, consistency)
-    shown, path = show_evidence(context, question, readings)
-    call = context.call(
-        "synthesis",
-        "the answer",
-        WholeAnswer,
-        question=question.text,
-        pieces=shown.pieces,
-        check=_wrong_form,
-        draft="answer",
-    )
+    settings = context.settings.reading.model
+    wanted = min(settings.evidence_pictures, settings.pictures)
+    most = context.most_pictures("synthesis", WholeAnswer, wanted, question=question.text)
+    shown, path = show_evidence(context, question, readings, most=most)
+    call, blind = _call_for(context, question, shown), shown
+    if shown.pictures:
+        blind, _path = show_evidence(context, question, readings)
+        call = replace(call, without_pictures=_call_for(context, question, blind))
     (value,) = context.ask([call])
+    shown = shown if context.model.saw(call) else blind
     if isinstance(value, ChatError):
         book.unread = True
         return _most_given(question, readings, NOT_TOGETHER, consistency)
@@ -112,6 +123,19 @@ def combine_readings(
     if len(value.items) >= MOST_ITEMS:
         notes = (*notes, f"the list may be longer: the model had room for {MOST_ITEMS} items")
     return _answer_of(answer, proving, readings, consistency=consistency, notes=notes)
+
+
+def _call_for(context: ModelContext, question: Question, shown: Shown) -> ChatCall[WholeAnswer]:
+    return context.call(
+        "synthesis",
+        "the answer",
+        WholeAnswer,
+        question=question.text,
+        pieces=shown.pieces,
+        pictures=shown.pictures,
+        check=_wrong_form,
+        draft="answer",
+    )
 
 
 def _answer_of(

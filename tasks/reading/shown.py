@@ -42,6 +42,8 @@ class NodePictures:
         What stands on one of the `pages` is shown by that. The pictures stand in the order in which the nodes first need them. A
         damaged one is noted and left out.
         """
+        if not most:
+            return {}, []
         on_pages = {node.id: key for node in nodes if (key := (node.document_id, node.page)) in pages}
         all_of: dict[str, str | PageKey] = {**self.of([node for node in nodes if node.id not in on_pages]), **on_pages}
         wanted = dict.fromkeys(all_of[node.id] for node in sorted(nodes, key=lambda node: -worth[node.id]) if node.id in all_of)
@@ -70,7 +72,7 @@ HEAD_LINES = 2
 class Shown:
     """`nodes` are the passages by the ids in the prompt, `seen` those whose picture may say more than their text, by id.
 
-    They hold `held` characters; the prompt had room for `shown`.
+    They hold `held` characters; the prompt had room for `shown`. `pictures` go with them, where they are shown again.
     """
 
     pieces: tuple[Piece, ...]
@@ -78,6 +80,7 @@ class Shown:
     characters: int
     held: int
     seen: frozenset[str] = frozenset()
+    pictures: tuple[bytes, ...] = ()
 
 
 def show_passages(

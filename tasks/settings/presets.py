@@ -37,7 +37,14 @@ EVOLVED: dict[str, Any] = {
 }
 
 G2: dict[str, Any] = (
-    BY_VECTORS | EVOLVED | {"reading.evolution.model.summary": "enriched", "ask.plan.neighbours": 1000, "ask.plan.rank": "cosine"}
+    BY_VECTORS
+    | EVOLVED
+    | {
+        "reading.evolution.model.summary": "enriched",
+        "ask.plan.neighbours": 1000,
+        "ask.plan.rank": "cosine",
+        "ask.reading.model.evidence_pictures": 3,
+    }
 )
 LAD: dict[str, Any] = BY_VECTORS | {"reading.embedding.text": "paper", "reading.evolution.rounds": 0}
 DMAP: dict[str, Any] = BY_VECTORS | {"reading.evolution.rounds": 0, "ask.map.pictures": "pages"}

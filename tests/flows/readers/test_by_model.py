@@ -15,7 +15,7 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.corpus.writer import open_for_writing
 from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus, TraceKind
-from storage.records.documents import NodeKind
+from storage.records.documents import Modality, NodeKind
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.endpoints import Endpoint
 from tasks.readers.page_pictures import page_images, with_pages
@@ -314,3 +314,35 @@ def test_a_map_of_the_papers_has_all_pages_read_as_text_and_as_pictures_and_says
         headings = [heading for heading, _words in pieces_of(pictures)[1:]]
         assert headings == ["n1: paragraph, page 1, picture 1 shows its page", "n2: figure, page 2, picture 2 shows its page"]
         assert long[:37] in pictures.prompt and not any("no room" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(("preset", "sees"), [("g2", True), ("g2", False), ("default", True)])
+def test_by_g2s_preset_what_plans_checks_mends_and_answers_is_shown_pictures_as_what_reads_is(tmp_path, home, preset, sees):
+    crops = [io.BytesIO(), io.BytesIO()]
+    for crop, colour in zip(crops, ("red", "blue"), strict=True):
+        Image.new("RGB", (64, 64), colour).save(crop, "PNG")
+    kept = {page: ArtifactStore(artifacts_folder()).put(crop.getvalue()) for page, crop in zip((1, 7), crops, strict=True)}
+    figure = {"kind": NodeKind.FIGURE, "modality": Modality.FIGURE}
+    nodes = tuple(replace(node, picture=kept[node.page], **figure) if node.page in kept else node for node in DOCUMENT.nodes)
+    plan = {"thought": "", "steps": [step("s1", BLADE), step("s2", WIRE)]}
+    mended = {"thought": "", "steps": [step("s1", BLADE), step("s2", "How long is the wire?")]}
+    checks = ({"reason": "", "sufficient": enough, "missing": ["more"]} for enough in (False, True))
+    instead = {"Planned": in_turn(plan, mended), "PlanCheck": in_turn(*checks)}
+    number = method_of(preset).ask.reading.model.evidence_pictures
+    settings = model_settings(reading={"model": {"evidence_pictures": number}})
+    with (
+        at_context(published(tmp_path / "figures", replace(DOCUMENT, nodes=nodes))) as context,
+        read_by(context, Reader(FACTS, instead=instead), settings=settings, sees=sees) as (place, server),
+    ):
+        answer_at(place, QUESTION, reader="plan")
+    shown = {form: [len(request.images) for request in of_form(server, form)] for form in ("Planned", "PlanCheck", "WholeAnswer")}
+    each = 2 if preset == "g2" and sees else 0
+    assert shown == {"Planned": [each, each], "PlanCheck": [each, each], "WholeAnswer": [each]}
+    first, again = (dict(pieces_of(request)).get("the pictures") for request in of_form(server, "Planned"))
+    (last,) = of_form(server, "WholeAnswer")
+    if each:
+        assert re.fullmatch(r"picture 1: n\d+, figure, page [17]\npicture 2: n\d+, figure, page [17]", first)
+        assert again == "picture 1: s1, s2, figure, page 1\npicture 2: s1, s2, figure, page 7"
+        assert re.findall(r"page (\d), picture (\d) shows it", last.prompt) == [("1", "1"), ("7", "2")]
+    else:
+        assert first is again is None and "picture 1" not in last.prompt
