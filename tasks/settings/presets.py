@@ -46,7 +46,11 @@ G2: dict[str, Any] = (
         "ask.reading.model.evidence_pictures": 3,
     }
 )
-LAD: dict[str, Any] = BY_VECTORS | {"reading.embedding.text": "paper", "reading.evolution.rounds": 0}
+LAD: dict[str, Any] = BY_VECTORS | {
+    "reading.embedding.text": "paper",
+    "reading.evolution.rounds": 0,
+    "ask.reading.model.pictures": 16,
+}
 DMAP: dict[str, Any] = BY_VECTORS | {"reading.evolution.rounds": 0, "ask.map.pictures": "pages"}
 MOLORAG: dict[str, Any] = BY_VECTORS | {
     "reading.evolution.rounds": 0,

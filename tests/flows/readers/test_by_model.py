@@ -22,7 +22,7 @@ from tasks.readers.page_pictures import page_images, with_pages
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.settings.ask import method_of
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
-from tests.chat_server import chat_server
+from tests.chat_server import Misbehaviour, chat_server
 from tests.flows.readers.lengths import ALL_FORMS, BLADE, CABLE, DOCUMENT, FACTS, QUESTION, WIRE, everything, step, turn
 from tests.scripted_answers import (
     IMPATIENT,
@@ -316,8 +316,9 @@ def test_a_map_of_the_papers_has_all_pages_read_as_text_and_as_pictures_and_says
         assert long[:37] in pictures.prompt and not any("no room" in note for note in answer.notes)
 
 
-@pytest.mark.parametrize(("preset", "sees"), [("g2", True), ("g2", False), ("default", True)])
+@pytest.mark.parametrize(("preset", "sees"), [("g2", "all"), ("g2", "nothing"), ("g2", "to read"), ("default", "all")])
 def test_by_g2s_preset_what_plans_checks_mends_and_answers_is_shown_pictures_as_what_reads_is(tmp_path, home, preset, sees):
+    """By a server that takes no pictures but to read, all is done without, as by a model that does not see."""
     crops = [io.BytesIO(), io.BytesIO()]
     for crop, colour in zip(crops, ("red", "blue"), strict=True):
         Image.new("RGB", (64, 64), colour).save(crop, "PNG")
@@ -332,11 +333,21 @@ def test_by_g2s_preset_what_plans_checks_mends_and_answers_is_shown_pictures_as_
     settings = model_settings(reading={"model": {"evidence_pictures": number}})
     with (
         at_context(published(tmp_path / "figures", replace(DOCUMENT, nodes=nodes))) as context,
-        read_by(context, Reader(FACTS, instead=instead), settings=settings, sees=sees) as (place, server),
+        read_by(
+            context,
+            Reader(FACTS, instead=instead),
+            settings=settings,
+            sees=sees != "nothing",
+            misbehave=lambda one: (
+                Misbehaviour.BAD_REQUEST if sees == "to read" and one.images and one.form != "PathAnswer" else None
+            ),
+        ) as (place, server),
     ):
-        answer_at(place, QUESTION, reader="plan")
+        answer = answer_at(place, QUESTION, reader="plan")
+    assert answer.status is AnswerStatus.ANSWERED
+    server.requests[:] = [one for one in server.requests if not server.misbehave(one)]
     shown = {form: [len(request.images) for request in of_form(server, form)] for form in ("Planned", "PlanCheck", "WholeAnswer")}
-    each = 2 if preset == "g2" and sees else 0
+    each = 2 if preset == "g2" and sees == "all" else 0
     assert shown == {"Planned": [each, each], "PlanCheck": [each, each], "WholeAnswer": [each]}
     first, again = (dict(pieces_of(request)).get("the pictures") for request in of_form(server, "Planned"))
     (last,) = of_form(server, "WholeAnswer")
