@@ -1,9 +1,9 @@
 """`agent` on worlds small enough to see: a query finds all of a kind, the context what goes on over the page."""
 
 from storage.records.answers import AnswerStatus, TraceKind
-from storage.records.documents import EdgeKind, NodeKind
+from storage.records.documents import WHOLE_PAGE, EdgeKind, NodeKind
 from tasks.algorithms.graphs.graph_query import OPERATORS, Condition, GraphQuery, run_query
-from tasks.readers.graph_indexes import index_of
+from tasks.readers.graph_indexes import index_of, position_of
 from tests.asking_worlds import Passage, answer_at, at_place, candidates_of, steps_of, written
 from tests.library import alone, asked_by, kinds
 
@@ -111,6 +111,11 @@ def test_every_condition_that_the_language_has_can_be_asked_of_a_corpus(context)
         for op in operators:
             found = run_query(GraphQuery((Condition(field, op, values.get(field, "tide")),)), index)
             assert found.total == found.left[0] <= len(graph)
+
+
+def test_where_an_element_stands_on_its_page_goes_by_its_middle_and_by_nothing_where_pages_have_no_places():
+    boxes = (None, WHOLE_PAGE, (0.0, 0.0, 0.2, 0.2), (0.1, 0.3, 0.9, 0.6), (0.8, 0.9, 1.0, 1.0))
+    assert [position_of(box) for box in boxes] == ["", "", "top left", "middle centre", "bottom right"]
 
 
 def test_of_a_large_corpus_the_best_documents_are_searched_whole(context):
