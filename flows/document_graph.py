@@ -1,7 +1,7 @@
 """From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> T rounds -> evolve.
 
-A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`. After the rounds a model may
-summarise pages and sections, `write-map`.
+A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`. Before the rounds a model may
+read the document page by page, `see-pages`, and after them summarise pages and sections, `write-map`.
 """
 
 from dataclasses import replace
@@ -12,6 +12,7 @@ from tasks.content_graph.model_evolution import before_the_first
 from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.keys import Evolved, IngestTools, is_unfinished
+from tasks.ingest.page_steps import see_pages
 from tasks.ingest.steps import (
     analyze,
     embed,
@@ -37,6 +38,8 @@ async def make_graph(work: DocumentWork, tools: IngestTools) -> tuple[DocumentGr
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
     analyzed = await analyze.submit(work, structured, tools)
+    if tools.reads_pages:
+        analyzed = await see_pages.submit(work, readable, analyzed, tools)
     texts = embedding_texts(analyzed.nodes, tools)
     vectors = await embed.submit(work, texts, tools)
     second = await embed.submit(work, texts, replace(tools, embedder=tools.second)) if tools.second else None

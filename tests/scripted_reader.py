@@ -15,7 +15,7 @@ def pieces_of(prompt: str) -> dict[str, tuple[str, str]]:
     found = {}
     for part in material.split(f"\n{mark} ")[1:]:
         heading, _, text = part.partition("\n")
-        found[re.match(r"[nps]\d+", heading)[0]] = heading, text
+        found[re.match(r"[nps]\d+|memory", heading)[0]] = heading, text
     return found
 
 
@@ -26,6 +26,8 @@ def reads_well(request: ChatRequest):
         return {"nodes": [judged(name, *piece) for name, piece in pieces.items() if "candidates" in piece[0]]}
     if request.form == "MapNotes":
         return {"nodes": [{"id": name, "summary": summed_up(text)} for name, (_heading, text) in pieces.items()]}
+    if request.form == "PageReading":
+        return page_read(request.prompt, pieces)
     visual = request.form == "VisualDescriptions"
     return {"nodes": [described(name, *piece, visual=visual) for name, piece in pieces.items()]}
 
@@ -41,6 +43,22 @@ def described(name: str, heading: str, text: str, *, visual: bool):
     return (
         told | {"tags": ["chart", "report", "energy"], "words": "Axis 1 2 3" if "picture 1" in heading else ""} if visual else told
     )
+
+
+def page_read(prompt: str, pieces):
+    """Read a page: titles open sections, the last element explains what is remembered first, figures hold three words."""
+    remembered = [name for name, (heading, _) in pieces.items() if "remembered" in heading]
+    shown = {name: piece for name, piece in pieces.items() if name != "memory" and name not in remembered}
+    asked = re.findall(r"n\d+", re.search(r"entry for each of (.*?), and for no other id", prompt)[1])
+    titles = [name for name, (heading, _) in shown.items() if heading.endswith(": title")]
+    drawn = [name for name, (heading, _) in shown.items() if heading.endswith((": figure", ": table"))]
+    return {
+        "sections": [{"id": name, "level": 1 + (place > 0)} for place, name in enumerate(titles[:6])],
+        "elements": [{"id": name, "summary": summed_up(shown[name][1]), "looks": "grey"} for name in asked],
+        "words": [{"id": name, "words": "Axis 1 2 3"} for name in drawn[:2]],
+        "links": [{"source": [*shown][-1], "target": remembered[0], "relation": "explains"}] if remembered and shown else [],
+        "memory": {"names": [{"name": "Thing", "ids": [*shown][:1]}], "topics": ["things"], "open": drawn[:6]},
+    }
 
 
 def summed_up(text: str) -> str:

@@ -23,6 +23,7 @@ STEP_SHARES = {
     "read-words": 5,
     "structure": 1,
     "analyze": 1,
+    "see-pages": 40,
     "embed": 5,
     "judge-links": 48,
     "embed-round": 3,
@@ -36,7 +37,8 @@ DESCRIBING_SHARE = 25
 
 def step_shares(reading: ReadingSettings) -> Mapping[str, float]:
     """Return the share of each step with these settings, 1 in all; only the display uses it."""
-    left_out = {"write-map"} if reading.analysis.map == "rules" else set[str]()
+    asked = {"write-map": reading.analysis.map, "see-pages": reading.analysis.pages}
+    left_out = {step for step, by in asked.items() if by == "rules"}
     if reading.evolution.mode == "lite":
         left_out |= {"judge-links", "embed-round"}
     shares = STEP_SHARES | ({"analyze": DESCRIBING_SHARE} if reading.analysis.by == "model" else {})

@@ -74,7 +74,8 @@ def listing(form: type[L], field: str, count: int) -> type[L]:
 
 def entries_per_call(form: type[Form], field: str, most: int) -> int:
     """Return how many entries, `most` at most, fit into a reply that every server allows."""
-    return max(1, min(most, REPLY_TOKENS // largest_reply(listing(form, field, 1))))
+    frame, framed = (largest_reply(listing(form, field, count)) for count in (0, 1))
+    return max(1, min(most, (REPLY_TOKENS - frame) // (framed - frame)))
 
 
 def wrong_description(value: Descriptions | VisualDescriptions | MapNotes, ids: Sequence[str]) -> str:
@@ -85,7 +86,11 @@ def wrong_description(value: Descriptions | VisualDescriptions | MapNotes, ids: 
     for description in value.nodes:
         if not description.summary.strip():
             return f"the summary of {description.id} is empty"
-        if isinstance(description, VisualDescription) and not says_nothing(description) and len(description.tags) < FEWEST_TAGS:
+        if (
+            isinstance(description, VisualDescription)
+            and not says_nothing(description.summary)
+            and len(description.tags) < FEWEST_TAGS
+        ):
             return f"{description.id} has {len(description.tags)} tags; give at least {FEWEST_TAGS}"
     return ""
 
@@ -99,9 +104,9 @@ def wrong_ids(given: Sequence[str], asked: Sequence[str]) -> str:
     return "" if len(given) == len(asked) else "an id is given twice"
 
 
-def says_nothing(description: Description | MapNote) -> bool:
+def says_nothing(summary: str) -> bool:
     """Say whether the model found nothing that a reader could search for."""
-    return description.summary.strip(" .\"'").casefold() == NO_MEANING.casefold()
+    return summary.strip(" .\"'").casefold() == NO_MEANING.casefold()
 
 
 PURPOSE = "analyze"
@@ -148,7 +153,7 @@ class Describing:
         # A picture takes the room of its share of the pictures: calls with and without them are cut by one rule.
         room = model.characters_per_call // model.pictures_per_call
         seen = {*self.pictures, *self.scans}
-        sizes = [max(len(_body(place, self)), room if place in seen else 0) for place in places]
+        sizes = [max(len(body_of(place, self)), room if place in seen else 0) for place in places]
         most = entries_per_call(form, "nodes", model.nodes_per_call)
         groups = group_in_order(sizes=sizes, most_items=most, most_size=model.characters_per_call)
         return [[places[place] for place in group] for group in groups]
@@ -213,7 +218,7 @@ def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions
             if place in asking.scans
             else ""
         )
-        pieces.append(Piece(f"n{place}{on}", _body(place, asking)))
+        pieces.append(Piece(f"n{place}{on}", body_of(place, asking)))
     images = tuple(asking.artifacts.read(scan) for scan in scans)
     call = _call(group, asking, "analyze_text", pieces, Descriptions, images)
     return replace(call, without_pictures=text_call(group, replace(asking, scans={}))) if images else call
@@ -224,7 +229,7 @@ def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDesc
     pieces = []
     for place in group:
         where = f", picture {shown.index(place) + 1}" if place in shown else ", no picture"
-        pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", _body(place, asking)))
+        pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", body_of(place, asking)))
     images = tuple(asking.artifacts.read(asking.pictures[place]) for place in shown)
     call = _call(group, asking, "analyze_visual", pieces, VisualDescriptions, images)
     return replace(call, without_pictures=visual_call(group, replace(asking, pictures={}))) if images else call
@@ -248,7 +253,7 @@ def listed_call(
     return fenced_call(document_id, item, purpose, prompt, listed, pieces, check=check, slots={"count": str(len(ids)), **slots})
 
 
-def _body(place: int, asking: Describing) -> str:
+def body_of(place: int, asking: Describing) -> str:
     """Return what the model sees of a node: a passage's words; of a figure or table also the caption and what stands around."""
     node, model = asking.nodes[place], asking.settings.model
     words = "\n".join(dict.fromkeys(filter(None, (node.content, node.picture_text))))

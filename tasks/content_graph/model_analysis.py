@@ -84,7 +84,7 @@ def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
 
 def _apply_description(node: Node, reply: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
     """Take the model's description, as far as it can be checked: a text's keywords stand in it, a figure's index comes first."""
-    if says_nothing(reply):
+    if says_nothing(reply.summary):
         return replace(node, summary=NO_MEANING, keywords=(), meaningless=True)
     words = without_controls(reply.words) if seen and isinstance(reply, VisualDescription) else ""
     source = None if seen else " ".join((*node.section_path, node.caption, node.content, node.picture_text))

@@ -80,7 +80,7 @@ class MapCalls:
             note.id: first_words(without_controls(note.summary), self.settings.summary_words)
             for reply in replies
             for note in reply.nodes
-            if not says_nothing(note)
+            if not says_nothing(note.summary)
         }
         entries = (replace(entry, summary=written.get(entry.id) or entry.summary) for entry in self.entries)
         return replace(self, entries=tuple(entries))

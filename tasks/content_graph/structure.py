@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from storage.records.documents import (
     Edge,
@@ -105,16 +106,19 @@ class Structured:
     unfinished: bool = False
 
 
-def structure_document(*, parsed: ParsedDocument, version: str, settings: ReadingSettings) -> Structured:
+def structure_document(
+    *, parsed: ParsedDocument, version: str, settings: ReadingSettings, levels_read: Mapping[int, int] = MappingProxyType({})
+) -> Structured:
     """Return the sections, nodes, rows and structural edges of a document, by rules alone.
 
     The same input gives the same ids. Every word outside of headers, footers and page numbers stands in one node;
-    captions and a continued table's header stand in two.
+    captions and a continued table's header stand in two. `levels_read` has the levels of titles that a model read, by the place of
+    their nodes, 0 for what opens no section; they go before those of the rules, and change no id.
     """
     rules, weights = settings.structure, settings.evolution.structural_weights.by_kind()
     furniture = find_furniture(parsed.pages, repeated_share=rules.repeated_share, edge_band=rules.edge_band)
     labels = fit_labels(parsed.pages, furniture)
-    elements, levels = read_elements(parsed, furniture, rules)
+    elements, levels = _with_levels(*read_elements(parsed, furniture, rules), levels_read)
     outline = build_outline(elements, levels)
     tables = _read_tables(elements)
     table_pairs = find_continued_tables(elements, tables)
@@ -137,6 +141,13 @@ def structure_document(*, parsed: ParsedDocument, version: str, settings: Readin
         rows=tuple(make_rows(elements, by_serial, tables)),
         edges=tuple(make_edge(by_serial[one], by_serial[other], kind, weights[kind]) for kind, one, other in pairs),
     )
+
+
+def _with_levels(elements: list[Element], levels: dict[int, int], read: Mapping[int, int]) -> tuple[list[Element], dict[int, int]]:
+    """Return the elements and the level of each title's serial as a model read them, where it did."""
+    found = {elements[place].serial: level for place, level in read.items()}
+    opening = frozenset(serial for serial, level in found.items() if level)
+    return _as_titles(elements, opening), {serial: level for serial, level in (levels | found).items() if level}
 
 
 def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:

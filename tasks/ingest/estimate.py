@@ -15,9 +15,10 @@ from storage.runs.replies import CallCache
 from tasks.content_graph.analysis import analyze_nodes, summarize_pages
 from tasks.content_graph.description import Describing, describing, description_calls
 from tasks.content_graph.model_map import map_calls
+from tasks.content_graph.page_by_page import Memory, page_call, page_groups
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.model import EVOLVING, MAPPING
+from tasks.ingest.model import EVOLVING, MAPPING, PAGING
 from tasks.ingest.remembered import is_remembered
 from tasks.models.chat.budget import price
 from tasks.models.chat.call import ChatCall
@@ -42,6 +43,8 @@ JUDGED_TOKENS = 310
 JUDGEMENT_TOKENS = 170
 """Tokens of a node: written to describe it, read and written to judge it in one round, where each round rewrites every node;
 `make bench-models` measures them against replies of a usual length."""
+MEMORY_TOKENS = 250
+"""Read and written by a call about a page: what is handed from page to page."""
 MAP_NOTE_TOKENS = 80
 """Written to sum up a page or a section: forty words and their frame."""
 WRITTEN_TOKENS_A_SECOND = 30.0
@@ -159,15 +162,18 @@ def _count_calls(
     reading, models = settings.reading, settings.models
     asking = describing(document.document_id, document.name, analyzed.nodes, analyzed.pages, reading, artifacts)
     mapping = map_calls(document.document_id, document.name, analyzed, reading.analysis)
-    described, mapped = reading.analysis.by == "model", reading.analysis.map == "model"
+    paged, mapped = reading.analysis.pages == "model", reading.analysis.map == "model"
+    described = paged or reading.analysis.by == "model"
     groups = [group for wave in mapping.groups() for group in wave] if mapped else []
-    calls: list[ChatCall[Any]] = [*(description_calls(asking) if described else ()), *map(mapping.call, groups)]
+    pages = [page_call(group, asking, Memory(), {}, b"") for group in page_groups(asking)] if paged else []
+    describing_calls = pages or (description_calls(asking) if described else ())
+    calls: list[ChatCall[Any]] = [*describing_calls, *map(mapping.call, groups)]
     read = sum(text_tokens(len(call.prompt), 1, models.estimates) + picture_tokens(len(call.images), models) for call in calls)
-    subjects = len(asking.places) if described else 0
+    subjects, memory = len(asking.places) if described else 0, len(pages) * MEMORY_TOKENS
     rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
     judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
     written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS) + sum(map(len, groups)) * MAP_NOTE_TOKENS
-    return len(calls) + judging, read + rounds * _judged_tokens(asking, settings), written
+    return len(calls) + judging, read + memory + rounds * _judged_tokens(asking, settings), written + memory
 
 
 def _judged_tokens(asking: Describing, settings: IngestSettings) -> int:
@@ -182,7 +188,7 @@ def _judged_tokens(asking: Describing, settings: IngestSettings) -> int:
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
     """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
-    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, "evolve_enriched", *MAPPING)}, chat_endpoint()
+    prompts, server = {load_prompt(name).hash for name in (*EVOLVING, "evolve_enriched", *MAPPING, *PAGING)}, chat_endpoint()
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)

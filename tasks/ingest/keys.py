@@ -8,6 +8,7 @@ from storage.codec import decode_graph, encode_graph, from_json, load_arrays, sa
 from storage.records.documents import ParsedDocument, Vectors, identify
 from storage.records.embedded import Embedded, Tokens
 from tasks.algorithms.links import EvolvedVectors
+from tasks.content_graph.asking import uses_short_forms
 from tasks.content_graph.model_evolution import EvolvedNodes
 from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork
@@ -34,6 +35,12 @@ class IngestTools:
     @property
     def tag_of_chat(self) -> str:
         return MODEL if self.chat is not None and self.settings.reading.analysis.by == "model" else ""
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether the model reads page by page; a small one does not."""
+        analysis = self.settings.reading.analysis
+        return self.chat is not None and analysis.pages == "model" and not uses_short_forms(analysis.model.forms, self.chat)
 
     @property
     def tag_of_embedder(self) -> str:

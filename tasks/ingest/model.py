@@ -19,6 +19,7 @@ READER_VERSION = 2
 ANALYZING = ("analyze_text", "analyze_visual", "analyze_small", "mend_reply")
 EVOLVING = (*ANALYZING, "evolve", "evolve_small")
 MAPPING = ("page_notes", "section_notes", "mend_reply")
+PAGING = ("read_page", "mend_reply")
 
 
 def reader_identity(settings: IngestSettings, model: str = "") -> str:
@@ -27,20 +28,21 @@ def reader_identity(settings: IngestSettings, model: str = "") -> str:
     Where neither the caller nor the environment says how the model is called, the server is asked. Raises EndpointError where
     the environment names no server, ChatEndedError where that is not there.
     """
-    analysis, asked = settings.reading.analysis, settings.models
+    analysis, models = settings.reading.analysis, settings.models
     if not analysis.asks_model:
         return ""
     evolution = settings.reading.evolution
     enriched = ("evolve_enriched",) if evolution.model.summary == "enriched" else ()
     nodes = (*EVOLVING, *enriched) if evolution.mode == "model" else ANALYZING
-    prompts = dict.fromkeys((*(nodes if analysis.by == "model" else ()), *(MAPPING if analysis.map == "model" else ())))
+    asked = ((analysis.by, nodes), (analysis.map, MAPPING), (analysis.pages, (*PAGING, *nodes)))
+    prompts = dict.fromkeys(name for by, names in asked if by == "model" for name in names)
     return identify(
         "reader",
         READER_VERSION,
         model or _model_name(settings),
         *(load_prompt(name).hash for name in prompts),
-        repr(asked.temperature),
-        asked.pictures.pixels,
+        repr(models.temperature),
+        models.pictures.pixels,
     )
 
 
@@ -73,6 +75,6 @@ def _model_name(settings: IngestSettings) -> str:
 
 
 def _endpoint(settings: IngestSettings) -> Endpoint:
-    setting = "by" if settings.reading.analysis.by == "model" else "map"
+    setting = next(name for name in ("by", "pages", "map") if getattr(settings.reading.analysis, name) == "model")
     needed = f'a chat model is to describe (reading.analysis.{setting} = "model")'
     return require_chat_endpoint(needed, otherwise="have rules describe")

@@ -88,9 +88,14 @@ def sample_file(
     return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
 
 
-def render_page(path: Path, *, page: int, dpi: int, settings: IngestSettings) -> bytes:
-    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
-    with session_for(path, settings=settings) as session:
+def render_page(
+    path: Path, *, page: int, dpi: int, settings: IngestSettings, document_id: str | None = None, password: str | None = None
+) -> bytes:
+    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG.
+
+    Raises ParseError where it cannot be drawn, or where the file is not the one named `document_id` any more.
+    """
+    with session_for(path, settings=settings, document_id=document_id, password=password) as session:
         if not 1 <= page <= len(_survey(session).page_labels):
             raise ParseError(DocumentState.FAILED, f"{path.name} is not a PDF with a page {page}")
         ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)

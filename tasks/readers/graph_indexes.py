@@ -6,7 +6,7 @@ from storage.graph.candidates import CandidateGraph, arcs_among
 from storage.records.documents import WHOLE_PAGE, Box
 from tasks.algorithms.arrays import BoolArray, IntArray
 from tasks.algorithms.graphs.communities import find_communities
-from tasks.algorithms.graphs.graph_query import ARC_KINDS, GraphIndex
+from tasks.algorithms.graphs.graph_query import ARC_KINDS, RELATIONS, GraphIndex
 from tasks.asking.candidates import SIMILARITY_CODES
 from tasks.asking.question import AskContext
 from tasks.asking.records import NodeScores
@@ -74,7 +74,7 @@ def named_arcs(graph: CandidateGraph, context: AskContext) -> tuple[IntArray, In
     tails, heads, names = view.relations
     place = np.full(len(view.adjacency.ids) + 1, -1)  # the last is of an arc that ends at no node
     place[view.adjacency.positions_of(graph.ids)] = np.arange(len(graph))
-    kinds = np.array([ARC_KINDS.index(name) if name in ARC_KINDS else -1 for name in names], dtype=np.int64)
+    kinds = np.array([ARC_KINDS.index(name) if name in RELATIONS else -1 for name in names], dtype=np.int64)
     inside = (place[tails] >= 0) & (place[heads] >= 0) & (kinds >= 0)
     return place[tails[inside]], place[heads[inside]], kinds[inside]
 

@@ -78,6 +78,13 @@ class ModelMapSettings(Settings):
     characters_per_call: int = 24_000  # of all summaries shown in a call; each page and section has an equal part of it
 
 
+class ModelPagesSettings(Settings):
+    """How a model is asked to read a document page by page."""
+
+    elements_per_call: int = 10  # of a page in one call, each with a summary; a fuller page is shown again with the next
+    dpi: int = 108  # of the pictures of pages; a server's limit of pixels may make them smaller
+
+
 class AnalysisSettings(Settings):
     """The summary and keywords of a node, and the summaries of pages and sections."""
 
@@ -89,13 +96,19 @@ class AnalysisSettings(Settings):
         description="rules: pages by their best sentences; model: the chat model sums up pages and sections; a small one does not",
     )
     map_model: ModelMapSettings = ModelMapSettings()
+    pages: Literal["rules", "model"] = Field(
+        "rules",
+        description="model: the chat model reads page after page, by its picture where it sees: the outline, what each element "
+        "says and has to do with others; then `by` asks nothing more. A small one does not",
+    )
+    pages_model: ModelPagesSettings = ModelPagesSettings()
     summary_words: int = 40  # words of the summary; the papers ask for one sentence
     keywords: int = 10  # keywords of a node, by rule
     model: ModelAnalysisSettings = ModelAnalysisSettings()
 
     @property
     def asks_model(self) -> bool:
-        return "model" in (self.by, self.map)
+        return "model" in (self.by, self.map, self.pages)
 
 
 class EmbeddingSettings(Settings):
@@ -173,8 +186,8 @@ class ReadingSettings(Settings):
     @model_validator(mode="after")
     def _model_evolves_what_a_model_wrote(self) -> Self:
         """Refuse to have a model rewrite what rules cut out: it sees little more than the summaries, and these must be whole."""
-        if self.evolution.mode == "model" and self.analysis.by == "rules":
-            raise ValueError('evolution.mode = "model" needs analysis.by = "model" as well')
+        if self.evolution.mode == "model" and "model" not in (self.analysis.by, self.analysis.pages):
+            raise ValueError('evolution.mode = "model" needs analysis.by = "model" as well, or analysis.pages')
         return self
 
     def deciding(self) -> str:
@@ -183,8 +196,10 @@ class ReadingSettings(Settings):
         What a second embedder is called does not either: its identity stands in that of the corpus's embedder.
         """
         unused: dict[str, Any] = {"embedding": {"second"}, "analysis": {}, "evolution": {}}
-        if self.analysis.map == "rules":
-            unused["analysis"] = dict.fromkeys(("map", "map_model", *(() if self.analysis.asks_model else ("by", "model"))), True)
+        unused["analysis"] = dict.fromkeys(() if self.analysis.asks_model else ("by", "model"), True)
+        for name in ("map", "pages"):
+            if getattr(self.analysis, name) == "rules":
+                unused["analysis"] |= {name: True, f"{name}_model": True}
         if self.evolution.mode == "lite":
             unused["evolution"] = {"model": True}
         # Came later: written at its first value, it would have every document read again.
@@ -233,7 +248,7 @@ class WorkSettings(Settings):
         description='the cluster\'s scheduler, as "tls://HOST:8786"; "" starts a cluster on this machine',
     )
     runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
-    publish_seconds: float = Field(30.0, ge=0, le=3600, description="longest wait of a finished document for publishing")
+    publish_seconds: float = 30.0  # longest wait of a finished document for publishing
     publish_documents: int = Field(50, ge=1, le=1000, description="number of finished documents that are published at once")
     lock_wait_seconds: float = Field(
         5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 names its holder"

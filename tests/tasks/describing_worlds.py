@@ -50,9 +50,9 @@ def picture(artifacts, color="red", size=(80, 60)):
     return artifacts.put(stream.getvalue())
 
 
-def asking_about(nodes, folder, pages=(), **analysis):
+def asking_about(nodes, folder, on_pages=(), **analysis):
     reading = ReadingSettings.model_validate({"analysis": {"by": "model", **analysis}})
-    return describing(DOCUMENT, "report.pdf", nodes, pages, reading, ArtifactStore(folder / "artifacts"))
+    return describing(DOCUMENT, "report.pdf", nodes, on_pages, reading, ArtifactStore(folder / "artifacts"))
 
 
 @contextmanager

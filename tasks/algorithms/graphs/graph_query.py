@@ -28,7 +28,9 @@ OPERATORS: dict[str, tuple[str, ...]] = {
 }
 Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
 """What a model that evolves a graph says two nodes have to do with each other."""
-ARC_KINDS: tuple[str, ...] = (*EdgeKind, *get_args(Relation))
+RELATIONS = (*get_args(Relation), "explains", "references", "summarizes", "updates")
+"""Also what one says that reads page by page; what it says to go on has an edge of its own."""
+ARC_KINDS: tuple[str, ...] = (*EdgeKind, *RELATIONS)
 ARCS: dict[str, tuple[str, str]] = {
     EdgeKind.NEXT: ("next", "previous"),
     EdgeKind.WINDOW: ("near", "near"),
@@ -37,7 +39,7 @@ ARCS: dict[str, tuple[str, str]] = {
     EdgeKind.REFERS_TO: ("target", "referrer"),
     EdgeKind.CAPTION_OF: ("captioned", "caption"),
     EdgeKind.CONTINUES: ("continuation", "continued"),
-    **{relation: (relation, relation) for relation in get_args(Relation)},
+    **{relation: (relation, relation) for relation in RELATIONS},
 }
 """The edge of the language that leads along an arc of a kind, and the one that leads against it; "any" is both of all."""
 BESIDE = ("same_page", "same_section", "next_page", "previous_page")

@@ -70,6 +70,10 @@ OF_READERS: Mapping[str, Changes] = {
     "walk": WALK_ABLATIONS,
     "pages": PAGES_ABLATIONS,
 }
+OF_READERS_BY_MODEL: Mapping[str, Changes] = {
+    "plan": {"pictures for all that a model does": {"ask.reading.model.evidence_pictures": 3}},
+    "map": {"pages read as text and as pictures": {"ask.map.pictures": "pages"}},
+}
 ALONE = {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0}
 _OUTRIGHT = ("place", "ratio", "item", "title", "modality")
 """What is added for what a question names; the other settings of that group are shares of these."""
@@ -106,7 +110,7 @@ ROUNDS: Changes = {f"evolution rounds {rounds}": {"reading.evolution.rounds": ro
 def ablations_of(settings: AllSettings, reader: str) -> Changes:
     """Return what each ablation of a reader changes, its own first; changes already in effect are left out."""
     papers, by_model = settings.ask.routing.network == "paper", settings.ask.reading.by == "model"
-    own = OF_READERS.get(reader, {})
+    own = {**OF_READERS.get(reader, {}), **(OF_READERS_BY_MODEL.get(reader, {}) if by_model else {})}
     if reader == "flow":
         own = {**(PAPERS_FLOW if papers else PAPERS_ROUTING), **(OF_GATE if papers or by_model else {})}
     signals = {f"without {signal}": _without(settings, signal) for signal in ("propagation", "diffusion")}

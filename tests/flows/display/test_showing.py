@@ -170,11 +170,13 @@ def test_shares_grow_with_the_steps_and_end_at_one():
 @pytest.mark.parametrize("by", ["rules", "model"])
 @pytest.mark.parametrize("map_by", ["rules", "model"])
 @pytest.mark.parametrize("mode", ["lite", "model"])
-def test_whatever_a_model_does_the_steps_that_there_are_make_up_the_whole(by, map_by, mode):
-    if (by, mode) == ("rules", "model"):
+@pytest.mark.parametrize("pages", ["rules", "model"])
+def test_whatever_a_model_does_the_steps_that_there_are_make_up_the_whole(by, map_by, mode, pages):
+    if (by, pages, mode) == ("rules", "rules", "model"):
         return  # refused by the settings
-    reading = ReadingSettings.model_validate({"analysis": {"by": by, "map": map_by}, "evolution": {"mode": mode}})
-    assert ("write-map" in step_shares(reading)) == (map_by == "model")
+    analysis = {"by": by, "map": map_by, "pages": pages}
+    reading = ReadingSettings.model_validate({"analysis": analysis, "evolution": {"mode": mode}})
+    assert ("write-map" in step_shares(reading), "see-pages" in step_shares(reading)) == (map_by == "model", pages == "model")
     meter = WorkMeter([work("a")], reading)
     shares = []
     for step in step_shares(reading):

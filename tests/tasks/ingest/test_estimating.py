@@ -77,6 +77,15 @@ def test_the_map_takes_a_call_for_eight_pages_or_sections_beside_the_description
     assert (both.calls, both.output_tokens) == (described.calls + mapped.calls, described.output_tokens + mapped.output_tokens)
 
 
+@pytest.mark.torture
+def test_reading_page_by_page_shows_every_page_and_describes_nothing_twice():
+    def guess(**analysis):
+        return estimate([work("paper.pdf")], IngestSettings.model_validate({"reading": {"analysis": analysis}}))
+
+    described, paged, both = guess(by="model"), guess(pages="model"), guess(by="model", pages="model")
+    assert paged == both and paged.calls >= 6 and paged.input_tokens > described.input_tokens + 6 * 500
+
+
 def test_a_long_document_is_sampled_and_scaled():
     whole = estimate([work("annual_report.pdf")], by_model())
     assert whole.pages == 16 and 15 <= whole.calls <= 45

@@ -75,6 +75,10 @@ def test_prompts_of_the_map_decide_only_where_a_model_writes_it(monkeypatch):
     assert reader_identity(mapped, "one") not in {before, usual} and reader_identity(by_model(), "one") == usual
     monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "analyze_text"))
     assert reader_identity(mapped, "one") == before, "no node is described by it"
+    paged = IngestSettings.model_validate({"reading": {"analysis": {"pages": "model"}}})
+    before = reader_identity(paged, "one")
+    monkeypatch.setattr("tasks.ingest.model.load_prompt", lambda name: changed(name, "read_page"))
+    assert reader_identity(paged, "one") != before and reader_identity(mapped, "one") != before
 
 
 def changed(name, which):

@@ -222,6 +222,9 @@ def test_how_a_model_would_be_asked_decides_nothing_where_rules_read():
     assert deciding(by="model", map_model={"entries_per_call": 4}) == deciding(by="model")
     mapped = [deciding(map="model"), deciding(map="model", map_model={"entries_per_call": 4}), deciding(map="model", by="model")]
     assert len({*mapped, deciding(), deciding(by="model")}) == 5
+    assert deciding(pages_model={"dpi": 72}) == deciding()
+    paged = [deciding(pages="model"), deciding(pages="model", pages_model={"dpi": 72}), deciding(pages="model", map="model")]
+    assert len({*paged, *mapped, deciding()}) == 7
 
 
 def test_who_computes_decides_nothing_of_a_document_and_a_cluster_is_never_short_of_one():

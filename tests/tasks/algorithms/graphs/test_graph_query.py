@@ -1,11 +1,23 @@
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from storage.records.documents import EdgeKind, NodeKind
-from tasks.algorithms.graphs.graph_query import ARC_KINDS, Condition, GraphIndex, GraphQuery, QueryError, run_query
+from tasks.algorithms.graphs.graph_query import (
+    ARC_KINDS,
+    EDGES,
+    RELATIONS,
+    Condition,
+    GraphIndex,
+    GraphQuery,
+    QueryError,
+    run_query,
+)
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, code_texts
+from tasks.content_graph.links import NamedLink
+from tasks.content_graph.page_by_page import PageLink
 
 WORDS = ("section", "caption", "text", "label", "position", "name")
 
@@ -94,6 +106,11 @@ def test_a_list_is_followed_over_the_page():
     assert ask(("text", "has", "Gomez"), edge="next_page").nodes == (5, 6, 7)
     assert ask(("text", "has", "Diaz"), edge="same_section").nodes == (3, 4, 5, 6)
     assert ask(("label", "is", "Figure 1"), edge="referrer").nodes == (1, 2)
+
+
+def test_every_relation_that_a_model_gives_is_an_edge_of_the_language():
+    given = [*get_args(NamedLink.model_fields["relation"].annotation), *get_args(PageLink.model_fields["relation"].annotation)]
+    assert {*given} == {*RELATIONS, EdgeKind.CONTINUES} and {*RELATIONS} <= {*EDGES}
 
 
 def test_an_edge_keeps_the_5000_nodes_with_the_strongest_arcs():
