@@ -189,6 +189,12 @@ def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_pri
     assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))
 
 
+def test_a_papers_table_may_have_rows_of_another_and_its_figures_on_a_dataset_are_those_of_its_columns():
+    table, other = find_table("flowreader-1"), find_table("flowreader-7")
+    assert table.rows[-len(other.rows) :] == other.rows and table.rows[0].name == "GPT-5"
+    assert find_table("molorag-2").printed_on("longdocurl")["MoLoRAG"] == ("-", 51.71, "-")
+
+
 def test_a_probe_measures_its_rankings_by_kind():
     plan = plan_by_hand(ONE, TWO, what="probe")
     evaluation = summed(plan, FOUND)
