@@ -30,7 +30,7 @@ from storage.system import check_writable
 from storage.text import as_markdown
 from tasks.asking.weights import model_of, write_weights
 from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
-from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked, sizes_for
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, models_of, recall_asked, sizes_for, why_absent
 from tasks.evaluation.figures import sum_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, notes_on_judge, open_judge
 from tasks.evaluation.lines import write_lines
@@ -113,10 +113,10 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
         found = Results(notes=notes_of(plan, snapshot, ids))
         for arm in sorted(arms, key=lambda one: one.reader == "adjusted"):  # it goes by what another reader read
             found = found.merge(await ask_all(arm, snapshot, plan, ids, judge, sizes_for(arm, arms, found)))
-            if request.of_answers:
+            if request.of_answers and arm.name in found.asked:
                 judged = await judge_all(found.asked[arm.name], plan, judge)
                 found = found.merge(Results(judged={arm.name: judged}, notes=notes_on_judge(judge, found.models)))
-    return replace(found, asked={arm.name: found.asked[arm.name] for arm in arms})
+    return replace(found, asked={arm.name: found.asked[arm.name] for arm in arms if arm.name in found.asked})
 
 
 async def ask_all(
@@ -127,10 +127,12 @@ async def ask_all(
     judge: ModelJudge | None,
     sizes: Mapping[str, int],
 ) -> Results:
-    """Return what came of each question under an arm, of this run or an earlier one."""
+    """Return what came of each question under an arm, of this run or an earlier one; a note alone where it cannot be asked."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
     with open_reader(chat_server_of(arm.ask, arm.reader), arm.ask, snapshot) as reader:
+        if plan.request.of_answers and (why := why_absent(arm, reader)):
+            return Results(notes=(f"{arm.name_once} is not here: {why}",))
         at_once = plan.request.questions_at_once
         context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, at_once, sizes)
         asked = recall_asked(plan.questions, context)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from fastapi import FastAPI
 
 from flows.cli.arguments.commands import build_parser
-from flows.readers import reader_module
+from flows.readers import most_calls
 from flows.service.mcp_tools import Tools
 from flows.service.rest import api
 from tasks.evaluation.tables.published import find_table, table_names
@@ -131,16 +131,12 @@ def papers() -> str:
         printed = find_table(name)
         if printed.paper != paper:
             paper = printed.paper
-            lines += [
-                "",
-                f"## {paper}",
-                *table("`evaluate table`", "what it measures", "printed on", "rows here", "calls a question, all rows"),
-            ]
+            lines += ["", f"## {paper}", *table(*PAPER_COLUMNS)]
         asked = change_settings(method_of(printed.preset), {"ask.reading.by": "model"})
         arms = [(reader, change_settings(asked, change).ask) for reader, change in printed.own_rows.values()]
-        calls = sum(sum(reader_module(reader, ask).most_calls(ask).values()) for reader, ask in arms)
+        calls = sum(most_calls(reader, ask) for reader, ask in arms)
         rows = f"{len(arms)} of {len(printed.rows)}"
-        lines.append(row(f"`{name}`", printed.title.partition(", ")[2], ", ".join(printed.printed), rows, f"at most {calls:,}"))
+        lines.append(row(f"`{name}`", printed.title.partition(", ")[2], ", ".join(printed.datasets), rows, f"at most {calls:,}"))
     tables = [find_table(name) for name in table_names()]
     absent = ((f"{one.name}: {one.absent}", each.name) for each in tables for one in each.rows if one.absent)
     notes = ((note, each.name) for each in tables for note in each.notes)

@@ -36,14 +36,14 @@ ARMS_SHOWN = 2
 """Of thirty ablations; the first is the whole method."""
 NAMED_ALIKE = (
     *("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "repeats", "probe"),
-    *("table", "answers", "set"),
+    *("table", "answers"),
 )
 MOVED = ("arm", "metric", "before", "after", "difference (95 %)", "")
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
-    plan = _plan(request)
+    plan = _plan(request, estimated=arguments.estimate)
     if request.what == "table":
         _show_work(plan, output, alone=arguments.estimate)
     if arguments.estimate:
@@ -62,12 +62,12 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
 
 def _show_work(plan: EvaluationPlan, output: Output, *, alone: bool) -> None:
     """Show what a table takes: what is left to read in, and how often its questions may ask a model."""
-    from flows.readers import reader_module
+    from flows.readers import most_calls
     from tasks.ingest.estimate import estimate
     from tasks.ingest.request import survey_for
 
     left = [estimate(survey_for(plan.reading(corpus, arms[0])).plan.work, arms[0].ingest) for corpus, arms in plan.by_corpus()]
-    calls = sum(sum(reader_module(arm.reader, arm.ask).most_calls(arm.ask).values()) for arm in plan.arms)
+    calls = sum(most_calls(arm.reader, arm.ask) for arm in plan.arms)
     named = ("documents", "pages", "calls", "input_tokens", "output_tokens")
     work = {name: sum(getattr(one, name) for one in left) for name in named}
     work |= {"questions": len(plan.questions), "rows": len(plan.arms), "most_calls_of_questions": calls * len(plan.questions)}
@@ -89,7 +89,7 @@ def _show_fitted(out: str | None, output: Output) -> None:
     )
 
 
-def _plan(request: EvaluationRequest) -> EvaluationPlan:
+def _plan(request: EvaluationRequest, *, estimated: bool) -> EvaluationPlan:
     """Open what is to be measured, and refuse what cannot be before Prefect takes seconds to start."""
     from tasks.evaluation.arms import WEIGHTS_FILE
     from tasks.evaluation.judging import judge_server
@@ -102,7 +102,7 @@ def _plan(request: EvaluationRequest) -> EvaluationPlan:
     for corpus, _arms in plan.by_corpus():
         corpus_location(corpus)
     judge_server(request)
-    for arm in plan.arms:
+    for arm in () if estimated else plan.arms:
         chat_server_of(arm.ask, arm.reader)
     return plan
 
@@ -122,14 +122,18 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
     from tasks.evaluation.tables.published import find_table
 
-    preset = find_table(arguments.table).preset if arguments.table else arguments.preset
-    settings = set_values(load_settings(arguments.settings, preset, hurry=False), arguments.set)
+    table, own = find_table(arguments.table) if arguments.table else None, dict(arguments.set)
+    preset = table.preset if table else arguments.preset
+    # An estimate of a model's answers asks no model, so that none need be there.
+    by = arguments.by or ("model" if arguments.estimate and table and table.what == "answers" else None)
+    settings = set_values(load_settings(arguments.settings, preset, hurry=False), own)
     usual = arguments.usual.replace("flow", READER_OF_PRESET[preset])
     asked = {name: getattr(arguments, name) for name in NAMED_ALIKE} | {
         "preset": preset,
         "readers": [name.strip() for name in (arguments.reader or usual).split(",")],
         "questions_at_once": arguments.at_once,
-        "settings": change_settings(settings, {"ask.reading.by": arguments.by} if arguments.by else {}),
+        "set": own,
+        "settings": change_settings(settings, {"ask.reading.by": by} if by else {}),
     }
     try:
         return EvaluationRequest.model_validate(asked)

@@ -158,13 +158,13 @@ def _nothing_found(request: IngestRequest, found: Survey) -> RequestError:
 
 def _estimate(found: Survey, settings: IngestSettings, asking: AskSettings, output: Output) -> int:
     """Show what the ingest takes, and how many calls a question may make afterwards, by each reader."""
-    from flows.readers import reader_module
+    from flows.readers import most_calls
     from tasks.ingest.estimate import estimate
     from tasks.reading.choice import settle_reading
 
     guess = estimate(found.plan.work, settings)
     asking = settle_reading(asking)
-    bounds = {name: sum(reader_module(name, asking).most_calls(asking).values()) for name in READERS}
+    bounds = {name: most_calls(name, asking) for name in READERS}
     if output.as_json:
         output.data({**asdict(guess), "unchanged": len(found.plan.unchanged), "calls_of_a_question": bounds})
         return WELL

@@ -5,6 +5,7 @@ It runs a command and returns its exit code; the work is elsewhere.
 Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2 nothing was done; 130 stopped by Ctrl-C.
 """
 
+import atexit
 import os
 import pkgutil
 import sys
@@ -53,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def program() -> None:
-    code = main()
+    codes: list[int] = []
+    # The first handler is the last that runs: what threads of Prefect still hold, DuckDB would list as leaked on the terminal.
+    atexit.register(lambda: codes and os._exit(codes[0]))
+    codes.append(code := main())
     # Prefect's threads may wait at the end for a server that was killed; nothing of ours is left to do.
     end = threading.Timer(EXIT_SECONDS, os._exit, [code])
     end.daemon = True

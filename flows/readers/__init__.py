@@ -27,3 +27,8 @@ READER_MODULES: Mapping[str, ReaderModule] = {
 def reader_module(reader: MeasuredReader, settings: AskSettings) -> ReaderModule:
     """Return the reader's module; `flow` has two, the default and the paper's."""
     return READER_MODULES["paper" if reader == "flow" and settings.routing.network == "paper" else READ_BY[reader]]
+
+
+def most_calls(reader: MeasuredReader, settings: AskSettings) -> int:
+    """Return how often a question asks a model at most, in all stages."""
+    return sum(reader_module(reader, settings).most_calls(settings).values())

@@ -1,7 +1,7 @@
 """A document read page by page, as it looks: its outline, what each element says, what elements have to do with each other.
 
-These are LAD-RAG's nodes and edges and DMAP's outline, over the elements that the parser found: the model adds none, and no word
-that is quoted. What it must still know is handed from page to page, so the calls of a document come one after the other.
+These are LAD-RAG's nodes and edges and DMAP's outline, over the elements that the parser found: the model adds none. What it must
+still know is handed from page to page, so the calls of a document come one after the other.
 """
 
 from collections import defaultdict

@@ -114,6 +114,11 @@ class Arm:
     whole_corpus: bool = False
 
     @property
+    def name_once(self) -> str:
+        """What all repeats of the arm are called together."""
+        return self.name.partition(REPEAT)[0]
+
+    @property
     def variant(self) -> str:
         """What the arm tries, as a hash: its settings, whatever model reads and whatever it asks."""
         return identify(self.read_alike, deciding_settings(self.ask))

@@ -104,8 +104,14 @@ def sizes_for(arm: Arm, arms: Sequence[Arm], found: Results) -> Mapping[str, int
     """Return how many pages `agent` read of each question, for `adjusted`, which takes as many; nothing for all others."""
     if arm.reader != "adjusted":
         return {}
-    agent = next(found.asked[one.name] for one in arms if one.reader == "agent" and one.name in found.asked)
+    agent = next((found.asked[one.name] for one in arms if one.reader == "agent" and one.name in found.asked), {})
     return {name: len(asked.evidence) for name, asked in agent.items()}
+
+
+def why_absent(arm: Arm, reader: PathReader) -> str:
+    """Say why no answer of an arm would mean anything, "" where it does: a model that does not see is shown nothing by pictures."""
+    blind = reader.model and not reader.sees and arm.ask.reading.model.path_characters == 0
+    return "it needs a model that sees, because it shows pages as pictures alone" if blind else ""
 
 
 def right_pages(question: BenchmarkQuestion, context: EvaluationContext) -> tuple[PageKey, ...] | None:

@@ -14,7 +14,7 @@ from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
 from tasks.algorithms.probability import Logistic
 from tasks.algorithms.questions.kinds import collects
 from tasks.asking.deciding import code_identity
-from tasks.evaluation.arms import FULL, REPEAT
+from tasks.evaluation.arms import FULL
 from tasks.evaluation.plan import EvaluationPlan, Results, weights_named
 from tasks.evaluation.refusals import score_refusals
 from tasks.evaluation.scoring import (
@@ -223,7 +223,7 @@ def over_repeats(plan: EvaluationPlan, scored: pl.DataFrame, apart: Sequence[Fig
     """
     if plan.request.repeats == 1:
         return scored, tuple(apart)
-    readers = {arm.name: arm.name.partition(REPEAT)[0] for arm in plan.arms}
+    readers = {arm.name: arm.name_once for arm in plan.arms}
     scored = scored.with_columns(repeat="arm", arm=pl.col("arm").replace(readers))
     of_questions = scored.group_by("arm", "question_id", "document", "metric", maintain_order=True).agg(pl.col("value").mean())
     single = scored.filter(pl.col("metric").is_in([CORRECT, PROVEN])).group_by("arm", "metric", "repeat", maintain_order=True)

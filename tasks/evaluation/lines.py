@@ -14,7 +14,6 @@ from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.text import storable
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.evaluation.arms import REPEAT
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged, is_right_with_proof
 
@@ -63,7 +62,7 @@ def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: 
     head: Line = {"id": question.id, "reader": arm, "question": question.text}
     if plan.request.of_answers:
         own = next(one for one in plan.arms if one.name == arm)
-        head |= {"reader": arm.partition(REPEAT)[0], "repeat": own.ask.models.repeat + 1}
+        head |= {"reader": own.name_once, "repeat": own.ask.models.repeat + 1}
         return head | _answer_columns(question, asked, results.judged[arm][question.id])
     return head | {
         "ranked_pages": asked.ranked,

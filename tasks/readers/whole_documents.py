@@ -14,6 +14,12 @@ from tasks.asking.second_look import look_again
 
 
 async def find_documents(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
+    """Return the nodes of whole documents, and their scores after a second look."""
+    graph, scores = await find_at_first_look(question, context, most=most)
+    return graph, await look_again(question, graph, scores, context)
+
+
+async def find_at_first_look(question: Question, context: AskContext, *, most: int) -> tuple[CandidateGraph, NodeScores]:
     """Return all nodes of the scope with their scores; of a large scope those of its best documents, at most `most`.
 
     Where even the best document is too large, they are what any question of a large scope works on: the best nodes.
@@ -23,7 +29,7 @@ async def find_documents(question: Question, context: AskContext, *, most: int) 
     if is_large(context) and (documents := best_documents(graph, scores, context, most=most)):
         graph = await load_documents.submit(question, documents, context)
         scores = await score.submit(question, graph, context)
-    return graph, await look_again(question, graph, scores, context)
+    return graph, scores
 
 
 def best_documents(graph: CandidateGraph, scores: NodeScores, context: AskContext, *, most: int) -> tuple[str, ...]:

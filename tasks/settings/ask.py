@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, mo
 from pydantic_core import ErrorDetails
 
 from storage.errors import RequestError, parts_of
-from tasks.settings.base import MethodError, Settings, apply_settings, change_settings, leaves
+from tasks.settings.base import MethodError, Settings, Share, apply_settings, change_settings, leaves
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
 from tasks.settings.presets import DIFFERENCES
@@ -40,15 +40,15 @@ class CandidateSettings(Settings):
 class RelevanceSettings(Settings):
     """How near a node is to the question: r, in 0..1."""
 
-    lexical_share: float = 0.5  # alpha: weight of BM25, the rest is the cosine's
+    lexical_share: Share = 0.5  # alpha: weight of BM25, the rest is the cosine's
     # what BM25 sees; content: headings, caption, text, words in the picture; paper: summary and keywords
     text: Literal["content", "paper"] = "content"
-    page_share: float = 0.33  # weight of the page that a node stands on, against the node; 0: the paper
-    pair_share: float = 0.5  # weight of neighbouring words of the question found together, against single ones; 0: the paper
+    page_share: Share = 0.33  # weight of the page that a node stands on, against the node; 0: the paper
+    pair_share: Share = 0.5  # weight of neighbouring words of the question found together, against single ones; 0: the paper
     # what the question is compared with; evolved: the paper, which evolves with a model
     vectors: Literal["initial", "evolved"] = "initial"
     saturation: float = 1.2  # BM25's k1: how soon a word's repetition stops to count
-    length_share: float = 0.75  # BM25's b: how much a long text is held against it
+    length_share: Share = 0.75  # BM25's b: how much a long text is held against it
 
 
 class NamedSettings(Settings):
@@ -59,7 +59,7 @@ class NamedSettings(Settings):
     second: float = 0.5
     ratio: float = 1.0  # a financial statement from which a named ratio is computed
     item: float = 0.5  # a financial statement that shows a named line
-    statement_share: float = 0.5  # share of a statement's usual wording that a page must hold to be one
+    statement_share: Share = 0.5  # share of a statement's usual wording that a page must hold to be one
     title: float = 0.1  # a section with its whole title in the question, in passing
     modality: float = 0.1  # pages with figures or tables where the question asks for one
     # w: the log of a score grows by w t, t how much of the question the document's pages say; fitted out of fold by document: 0.1
@@ -69,10 +69,10 @@ class NamedSettings(Settings):
 class ScoreSettings(Settings):
     """How relevance, propagation and diffusion become one score h (section 3.3)."""
 
-    relevance: float = 0.5  # lambda r
-    propagation: float = 0.3  # lambda phi
-    diffusion: float = 0.2  # lambda psi; the three sum to 1
-    anchor: float = 0.5  # alpha phi of eq. 4, not given in the paper: the neighbours' share
+    relevance: Share = 0.5  # lambda r
+    propagation: Share = 0.3  # lambda phi
+    diffusion: Share = 0.2  # lambda psi; the three sum to 1
+    anchor: Share = 0.5  # alpha phi of eq. 4, not given in the paper: the neighbours' share
     keep_unreached: bool = True  # a node that no arc reaches keeps its relevance; false: the paper, which lowers it
     propagation_tolerance: float = 1e-4  # largest change of a score at which eq. 4 has settled
     seeds: int = 8  # most relevant nodes that the random walk starts from; not given in the paper
@@ -80,7 +80,7 @@ class ScoreSettings(Settings):
     diffusion_weights: Literal["edges", "propagation"] = "propagation"
     # divide psi by its maximum: it sums to 1 over the graph and does nothing otherwise; false: the paper
     scale_diffusion: bool = True
-    damping: float = 0.85  # PageRank's
+    damping: Share = 0.85  # PageRank's
     diffusion_tolerance: float = 1e-6  # PageRank's
     # Each step of either leaves at most 0.95 of the last change, and 1 + log(1e-9) / log(0.95) = 405.
     steps: int = 2000  # iterations of either, at most; 405 settle both in any case
@@ -132,7 +132,7 @@ class SelectionSettings(Settings):
     flow_exponent: float = 0.2  # a of path quality: the share of the largest flow
     peak_exponent: float = 0.5  # b: the best score on the path
     mean_exponent: float = 0.3  # c: the mean score of the path
-    mixing: float = 0.2  # epsilon rd of eq. 10
+    mixing: Share = 0.2  # epsilon rd of eq. 10
     tolerance: float = 1e-4  # change of the shares at which the dynamics ended
     steps: int = 20  # steps of eq. 9, at most
     extinction: float = 5e-4  # paths with a smaller share are not read
@@ -149,7 +149,7 @@ class GateSettings(Settings):
     scorer_temperature: float | None = None  # of the model that rates them; the paper's is 0.2, none: that of all calls
     bridge_above: float = 0.1  # paper: a bridge rated higher becomes an arc
     depth: int = 2  # paper: hops from the sources within which new ones are found
-    damping: float = 0.6  # lambda of the re-weighting
+    damping: Share = 0.6  # lambda of the re-weighting
     bound: float = 0.3  # the most that a weight changes
     cited_boost: float = 0.1  # added to the score of nodes that readers quoted
 
@@ -191,15 +191,15 @@ class ReadingOutSettings(Settings):
     unproven: bool = Field(
         True, description="what a model answers and nothing proves is shown, marked, above the evidence; false: evidence alone"
     )
-    whole_support: float = 0.5  # share of the question, by its words' rarity, from which on a quote answers all of it
+    whole_support: Share = 0.5  # share of the question, by its words' rarity, from which on a quote answers all of it
     words: int = Field(150, ge=WORDS_SHOWN[0], le=WORDS_SHOWN[1], description="words that are quoted without a model, all together")
     quotes: int = 3  # of a path, at most
     quote_words: int = 40  # of a path or of a model, at most; of a longer text those around the question's
-    beside_share: float = 0.5  # weight of a word in the heading or caption, against one in the quote
-    worth_share: float = 0.33  # weight of the score of the node, against the words of the quote
+    beside_share: Share = 0.5  # weight of a word in the heading or caption, against one in the quote
+    worth_share: Share = 0.33  # weight of the score of the node, against the words of the quote
     misfit: float = 0.5  # factor for a quote without the number, date or share that is asked for, or that says nothing new
-    context_share: float = 0.25  # weight of the rest of a question where a part of it is answered by itself
-    least: float = 0.6  # share of the best quote's score that a further one needs
+    context_share: Share = 0.25  # weight of the rest of a question where a part of it is answered by itself
+    least: Share = 0.6  # share of the best quote's score that a further one needs
     gain: float = 0.15  # share of the question's words, by rarity, that a further quote must add
     model: ModelReadingSettings = ModelReadingSettings()
 

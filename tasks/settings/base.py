@@ -6,9 +6,9 @@ A field with a description is a setting: users turn it. One without is part of t
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
@@ -33,6 +33,7 @@ class Settings(BaseModel):
 
 
 S = TypeVar("S", bound=Settings)
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class MethodError(ValueError):

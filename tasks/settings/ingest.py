@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from storage.records.documents import EdgeKind
-from tasks.settings.base import Settings
+from tasks.settings.base import Settings, Share
 from tasks.settings.models import ModelSettings
 
 
@@ -21,7 +21,7 @@ class ParseSettings(Settings):
     )
     pages_per_range: int = 24  # pages parsed by one child; bounds its memory, and what one bad page can cost
     crop_dpi: int = 144  # resolution of the crops of figures and tables; letters of 6 points stay readable
-    minimum_crop_share: float = 0.003  # what has less of the page is an ornament and gets no crop
+    minimum_crop_share: Share = 0.003  # what has less of the page is an ornament and gets no crop
 
 
 class OcrSettings(Settings):
@@ -30,9 +30,9 @@ class OcrSettings(Settings):
     enabled: bool = Field(True, description="read pages and figures without text by OCR")
     page_dpi: int = 108  # few characters are lost between 72 and 144 dpi, time doubles
     minimum_page_characters: int = 16  # a page whose text layer has fewer characters is read by OCR
-    minimum_figure_share: float = 0.03  # smaller figures (share of the page) are not read
+    minimum_figure_share: Share = 0.03  # smaller figures (share of the page) are not read
     repeated_pages: int = 3  # a picture on this many pages is a logo and is not read
-    minimum_confidence: float = 0.5  # RapidOCR's own threshold for a line of text
+    minimum_confidence: Share = 0.5  # RapidOCR's own threshold for a line of text
 
 
 class StructureSettings(Settings):
@@ -40,7 +40,7 @@ class StructureSettings(Settings):
 
     merge_words: int = 90  # short neighbours in a section are joined up to this many words
     split_words: int = 180  # longer paragraphs are cut at a sentence; the embedder reads 256 tokens
-    repeated_share: float = 0.3  # a line at the edge of this share of the pages (three at least) is a header or footer
+    repeated_share: Share = 0.3  # a line at the edge of this share of the pages (three at least) is a header or footer
     edge_band: float = 0.12  # share of the page's height at its top and bottom where headers live
 
 
@@ -50,7 +50,7 @@ class ShortFormSettings(Settings):
     characters_per_node: int = 800  # of a node that is described; 200 to 270 tokens
     characters_per_summary: int = 200  # of each summary where links are judged
     keywords: int = 4  # keywords of a node at most
-    standing: float = 0.75  # of a summary's words that stand in the node; one with fewer was made up, and the rules' stays
+    standing: Share = 0.75  # of a summary's words that stand in the node; one with fewer was made up, and the rules' stays
     neighbours: int = 3  # nodes that a node's links are judged with, its nearest
 
 
@@ -230,7 +230,7 @@ class LimitSettings(Settings):
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
     archive_megabytes: int = Field(1024, ge=1, le=65536, description="size that an Office file may unpack to, by its own directory")
     archive_ratio: int = 200  # an archive that unpacks to more times its size is a bomb
-    undescribed_share: float = 0.2  # of the nodes that a model was to describe or link; where more got no usable reply, it failed
+    undescribed_share: Share = 0.2  # of the nodes that a model was to describe or link; where more got no usable reply, it failed
     archive_entries: int = 20000  # files in an Office document; large decks have some 2,000
 
 

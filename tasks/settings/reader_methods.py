@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.settings.base import Settings
+from tasks.settings.base import Settings, Share
 
 
 class WalkSettings(Settings):
@@ -18,7 +18,7 @@ class WalkSettings(Settings):
     arcs: Literal["similar", "all"] = "similar"
     # what is near: score, the page's h; cosine: the paper
     near: Literal["score", "cosine"] = "score"
-    alpha: float = 0.5  # weight of how near a page is, the rest is its rating's
+    alpha: Share = 0.5  # weight of how near a page is, the rest is its rating's
     keep_above: float = 0.3  # pages worth less are not read, but for the best; 0: the paper's text, its code has this
     pages: int = 3  # K: pages that are read, at most
     rated: int = 40  # pages that are rated, at most
@@ -59,12 +59,12 @@ class AgentSettings(Settings):
     search_nodes: int = 10  # passages that a search of a model shows
     # without one a tool is not used: an ablation of the paper's
     tools: tuple[Literal["query", "context"], ...] = ("query", "context")
-    search_share: float = 0.7  # of the best h: what the best node of a page must have to be kept
+    search_share: Share = 0.7  # of the best h: what the best node of a page must have to be kept
     search_pages: int = 8  # pages that are kept by search, at most
     query_pages: int = 12  # pages that are kept by a query, at most
     context_seeds: int = 3  # kept nodes to look at the context of
     context_nodes: int = 40  # of it, at most
-    context_share: float = 0.5  # of the best h: what a member of the context must have to be kept
+    context_share: Share = 0.5  # of the best h: what a member of the context must have to be kept
     # what makes a community: layout, arcs of the layout; all: also likeness; not given in the paper
     communities: Literal["layout", "all"] = "layout"
     resolution: float = Field(1.0, gt=0)  # of communities: the greater, the smaller they are

@@ -150,7 +150,7 @@ def _beside_the_paper(evaluation: Evaluation, table: PublishedTable, *, brief: b
     Rows are the paper's, or its columns where these are many.
     """
     figures = {(one.arm, one.metric, one.group): one for one in units.figures_in(evaluation.figures)}
-    printed = table.printed.get(evaluation.benchmark, {})
+    printed = table.printed_on(evaluation.benchmark)
     names = [column.name for column in table.columns]
     rows = []
     for row in table.rows:

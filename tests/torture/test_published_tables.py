@@ -53,7 +53,7 @@ def served(tmp_path_factory):
 
 
 def run_table(name, folder, home, *more):
-    dataset = folder / next(iter(find_table(name).printed))
+    dataset = folder / find_table(name).datasets[0]
     if not dataset.exists():
         small_benchmark(dataset)
     return json.loads(flowreader("evaluate", "table", name, dataset, "--limit", "1", "--json", *more, home=home, check=0).stdout)

@@ -8,18 +8,15 @@ from flows.cli.arguments.parser import BY, BY_HELP, Parser, actions_of, add_sett
 from tasks.settings.readers import MEASURED_READERS
 
 
-class _SetAction(argparse.Action):
-    """Gathers NAME=VALUE; a value that is no JSON is a text."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, given: Any, _option: Any = None) -> None:  # noqa: ANN401
-        name, equals, value = str(given).partition("=")
-        if not (name and equals):
-            parser.error(f"--set {given!r} is not NAME=VALUE, such as ask.walk.pages=5")
-        try:
-            found = json.loads(value)
-        except ValueError:
-            found = value
-        namespace.set = {**namespace.set, name.strip(): found}
+def _name_and_value(given: str) -> tuple[str, Any]:
+    """Part NAME=VALUE; a value that is no JSON is a text."""
+    name, equals, value = given.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{given!r} is not NAME=VALUE, such as ask.walk.pages=5")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
 
 
 def add_evaluate(verbs: Any, json: Parser) -> None:  # noqa: ANN401
@@ -36,7 +33,7 @@ def add_evaluate(verbs: Any, json: Parser) -> None:  # noqa: ANN401
     text = "questions side by side; more with a chat model (%(default)s)"
     run.add_argument("--at-once", type=int, default=2, metavar="N", help=text)
     run.set_defaults(judge=None, by=None, repeats=1, only=[], fitted_on=None, out=None, probe=False)
-    run.set_defaults(answers=False, set={}, table=None, estimate=False, usual="flow")
+    run.set_defaults(answers=False, set=[], table=None, estimate=False, usual="flow")
     add_settings(run)
     lines = Parser(add_help=False)
     lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
@@ -112,7 +109,7 @@ MEASURED = {
 
 def _add_set(parser: Parser) -> None:
     text = "a number of the method for this evaluation alone, such as ask.walk.pages=5; `settings --method` lists all (repeatable)"
-    parser.add_argument("--set", action=_SetAction, metavar="NAME=VALUE", help=text)
+    parser.add_argument("--set", action="append", type=_name_and_value, metavar="NAME=VALUE", help=text)
 
 
 def _add_judged(parser: Parser) -> None:

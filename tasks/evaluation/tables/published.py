@@ -1,4 +1,7 @@
-"""The tables that the papers print: each a file beside this one, with its rows as arms and the figures that stand in it."""
+"""The tables that the papers print: each a file beside this one, with its rows as arms and the figures that stand in it.
+
+The name of a table among a file's columns, rows or notes stands for all that it has there.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -44,7 +47,7 @@ class Row(_Part):
 
 
 class PublishedTable(_Part):
-    """`printed` holds the paper's figures: by dataset, a list for each row, in the order of the columns, "-" where it has none.
+    """`printed` has the figures of each row: those of all columns on the first of the datasets, then on the next; "-" for none.
 
     `judged` says who judged the paper's answers, `printed_for` which model gave them, `notes` what the figures do not show.
     """
@@ -56,9 +59,10 @@ class PublishedTable(_Part):
     preset: Preset
     printed_for: str = ""
     judged: str = ""
+    datasets: tuple[str, ...]
     columns: tuple[Column, ...] = Field(min_length=1)
     rows: tuple[Row, ...] = Field(min_length=1)
-    printed: Mapping[str, Mapping[str, tuple[float | str, ...]]] = {}
+    printed: Mapping[str, tuple[float | str, ...]]
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -66,10 +70,10 @@ class PublishedTable(_Part):
         names = {row.name for row in self.rows}
         if len(names) < len(self.rows) or len({column.name for column in self.columns}) < len(self.columns):
             raise ValueError(f"{self.title}: two rows or columns have one name")
-        for dataset, figures in self.printed.items():
-            for row, numbers in figures.items():
-                if row not in names or len(numbers) != len(self.columns):
-                    raise ValueError(f"{dataset}, row {row!r}: no such row, or not {len(self.columns)} figures")
+        figures = len(self.datasets) * len(self.columns)
+        for row, numbers in self.printed.items():
+            if row not in names or len(numbers) != figures:
+                raise ValueError(f"{self.title}: {row!r} is no row, or has not {figures} figures")
         return self
 
     @property
@@ -77,11 +81,18 @@ class PublishedTable(_Part):
         """The rows that can be run: readers, with what they set over the preset."""
         return {row.name: (row.reader, row.set) for row in self.rows if row.reader}
 
+    def printed_on(self, dataset: str) -> Mapping[str, tuple[float | str, ...]]:
+        """Return the figures on a dataset, by row in the order of the columns; none where the paper has not measured on it."""
+        if dataset not in self.datasets:
+            return {}
+        first = self.datasets.index(dataset) * len(self.columns)
+        return {row: numbers[first : first + len(self.columns)] for row, numbers in self.printed.items()}
+
     def remarks(self, dataset: str) -> tuple[str, ...]:
         """Return what the figures beside each other do not show: who answered and judged there, and which rows are not here."""
-        prints = ", ".join(self.printed)
+        prints = ", ".join(self.datasets)
         return (
-            *([f"the paper prints no figures on {dataset!r}; it has them on: {prints}"] if dataset not in self.printed else []),
+            *([f"the paper prints no figures on {dataset!r}; it has them on: {prints}"] if dataset not in self.datasets else []),
             *([f"the printed answers are of {self.printed_for}"] if self.printed_for else []),
             *([f"the printed answers were judged by {self.judged}"] if self.judged else []),
             *(f"{row.name} is not here: {row.absent}" for row in self.rows if row.absent),
@@ -101,7 +112,18 @@ def find_table(name: str) -> PublishedTable:
     """Return the table of this name; raise RequestError, with all names, where there is none."""
     if name not in table_names():
         raise RequestError(f"there is no table {name!r}", name, f"there are: {', '.join(table_names())}")
-    return PublishedTable.model_validate(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) | {"name": name})
+    lists = {part: _items(name, part) for part in ("columns", "rows", "notes")}
+    return PublishedTable.model_validate(_file(name) | lists | {"name": name})
+
+
+@cache
+def _file(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+
+
+def _items(name: str, part: str) -> list[Any]:
+    items = _file(name).get(part, [])
+    return [one for item in items for one in (_items(item, part) if item in table_names() else [item])]
 
 
 def table_of(what: str) -> PublishedTable | None:

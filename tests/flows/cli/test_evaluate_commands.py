@@ -97,6 +97,16 @@ def test_what_cannot_be_measured_is_refused_before_prefect_starts(call, benchmar
     assert not words.out and words.err.startswith("flowreader: ") and value in words.err
 
 
+def test_an_estimate_of_a_table_needs_no_model_and_its_run_does(call, benchmark):
+    asked = ("table", "molorag-2", benchmark, "--set", "ask.walk.pages=2", "--set", "ask.walk.alpha=1")
+    work = json.loads(call(*asked, "--estimate", "--json").out)
+    assert work["rows"] == 4 and work["calls"] == 0 < work["most_calls_of_questions"]
+    assert "no model reads" in call(*asked, code=2).err and "no model reads" in call(*asked, "--by", "rules", code=2).err
+    assert "ask.walk.alpha = 2" in call(*asked, "--set", "ask.walk.alpha=2", code=2).err
+    with pytest.raises(SystemExit, match="2"):
+        call(*asked, "--set", "alpha")
+
+
 def test_a_refusal_and_looking_at_what_was_measured_load_nothing_heavy(home, kept, tmp_path):
     assert heavy_loaded_by("evaluate", "retrieval", tmp_path, code=2) == "[]"
     assert heavy_loaded_by("evaluate", "list") == heavy_loaded_by("evaluate", "show", EARLY) == "[]"

@@ -110,6 +110,14 @@ def test_every_reader_that_ranks_looks_again_by_the_second_embedder_and_by_the_r
     assert answer.pages[0].page == 2 and answer.models["reranker"] == "a-model"
 
 
+def test_the_first_pages_are_taken_without_a_second_look(tmp_path, monkeypatch):
+    monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
+    with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", second={"weight": 0.5}) as context:
+        answer = answer_at(context, QUESTION, reader="direct")
+        assert not {"second-look", "rerank"} & set(steps_of(context.snapshot.location))
+    assert [page.page for page in answer.pages] == [1, 2, 3] and "reranker" not in answer.models
+
+
 def test_the_papers_flow_says_that_it_asks_neither(tmp_path, monkeypatch):
     monkeypatch.setattr("tasks.models.embedding.embedder.open_question_embedder", lambda identity, models: Upward())
     with at_context(published(tmp_path, SEEN, embedder=BOTH), rerank="a-model", routing={"network": "paper"}) as context:

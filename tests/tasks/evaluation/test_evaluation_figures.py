@@ -1,23 +1,15 @@
-"""What an evaluation comes to: scores and figures of what was asked, and no word of any document."""
+"""What an evaluation comes to: scores and figures of what was asked, by hand."""
 
-import asyncio
-import json
 from dataclasses import replace
 
 import polars as pl
 import pytest
 
-from flows.evaluate import ask_corpus
-from storage.corpus.snapshot import open_for_reading
-from storage.locations import corpus_location
 from storage.records.evaluations import BenchmarkQuestion
-from storage.runs.asked_questions import AskedQuestions
-from storage.runs.log import EntryKind
-from storage.runs.views import read_run
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.benchmark_scores import Rules
 from tasks.asking.deciding import code_identity
-from tasks.evaluation.arms import FULL, EvaluationRequest
+from tasks.evaluation.arms import FULL
 from tasks.evaluation.comparing import compare
 from tasks.evaluation.figures import (
     ABLATED,
@@ -28,15 +20,13 @@ from tasks.evaluation.figures import (
     names_its_document,
     sum_up,
 )
-from tasks.evaluation.lines import write_lines
-from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
+from tasks.evaluation.plan import Results
 from tasks.evaluation.scoring import (
     ALL,
     ANLS,
     AT_FLOW,
     BASELINE,
     BY_RULES,
-    CITED,
     CORRECT,
     CUTS,
     OWN,
@@ -59,8 +49,8 @@ from tasks.evaluation.tables.published import find_table
 from tasks.evaluation.units import figures_in, write_figure
 from tasks.settings.ask import AllSettings
 from tasks.views.evaluations import tables_of
-from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
-from tests.storage.evaluation_worlds import plain, scored
+from tests.evaluation_plans import answered, plan_by_hand
+from tests.storage.evaluation_worlds import scored
 
 ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
 TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
@@ -187,6 +177,12 @@ def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_pri
     elsewhere = replace(evaluation, benchmark="mine")
     assert tables_of(elsewhere)[0].cells.rows()[0] == ("R = 0", "0.0 (-)* / -")
     assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))
+
+
+def test_a_papers_table_may_have_rows_of_another_and_its_figures_on_a_dataset_are_those_of_its_columns():
+    table, other = find_table("flowreader-1"), find_table("flowreader-7")
+    assert table.rows[-len(other.rows) :] == other.rows and table.rows[0].name == "GPT-5"
+    assert find_table("molorag-2").printed_on("longdocurl")["MoLoRAG"] == ("-", 51.71, "-")
 
 
 def test_a_probe_measures_its_rankings_by_kind():
@@ -327,47 +323,6 @@ def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_i
 )
 def test_it_is_more_than_luck_where_the_interval_leaves_out_zero_and_documents_were_drawn_from(low, high, documents, sure):
     assert more_than_luck(low=low, high=high, documents=documents) is sure
-
-
-@pytest.fixture(scope="module")
-def benchmark(tmp_path_factory):
-    return small_benchmark(tmp_path_factory.mktemp("benchmark") / "small")
-
-
-def measured(benchmark, **asked):
-    """Ask a real corpus a benchmark, as the flow does; return the plan and what came of it."""
-    plan = plan_evaluation(EvaluationRequest(dataset=str(benchmark), corpus="small", resamples=100, **asked))
-    missing, ids = work_to_do(plan, "small", plan.arms[0])
-    assert missing is None
-    return plan, asyncio.run(ask_corpus("small", plan.arms, plan, ids))
-
-
-def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_home, benchmark, tmp_path):
-    plan, found = measured(benchmark, what="answers")
-    evaluation = summed(plan, found)
-    assert ("flow", CORRECT) not in values(evaluation), "rules answer nothing"
-    assert values(evaluation)["flow", CITED] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
-    with open_for_reading(corpus_location("small")) as snapshot:
-        texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
-    shown = json.dumps(plain(evaluation), ensure_ascii=False)
-    assert not [one.answer for by_question in found.asked.values() for one in by_question.values() if one.answer]
-    assert not [text for text in texts if len(text) > 20 and text in shown]
-    assert not [one for one in plan.questions if one.text in shown]
-    write_lines(str(tmp_path / "out.jsonl"), plan, found)
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert {(line["status"], line["kind"], line["correct"]) for line in lines} >= {("evidence", "unread", None)}
-
-
-def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_asked_home, benchmark):
-    """What is kept for the next run is forgotten with any document; lineage has hashes alone."""
-    location = corpus_location("small")
-    measured(benchmark)
-    runs = [read_run(path) for path in location.runs.glob("*.jsonl")]
-    assert any(record.step == "ask-batch" for run in runs for record in run.steps())
-    assert not [entry for run in runs for entry in run.entries if entry["kind"] == EntryKind.ANSWER]
-    AskedQuestions(location.evaluations).forget()
-    left = [path for folder in (location.evaluations, location.runs) for path in folder.iterdir()]
-    assert not [path for path in left if b"hydraulic wrench" in path.read_bytes()]
 
 
 @pytest.mark.parametrize(

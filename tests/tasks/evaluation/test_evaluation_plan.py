@@ -299,6 +299,7 @@ def test_a_number_is_set_for_one_evaluation_and_what_is_read_by_it_stays_apart(f
         "ask.walk.hop": (1, "did you mean ask.walk.hops"),
         "ask.walk.hops": ("x", "valid integer"),
         "ask.pages.pages": (-1, "below 0"),
+        "ask.relevance.lexical_share": (1.1, "lexical_share = 1.1: input should be less than or equal to 1"),
     }
     for wrong, words in (({name: value}, words) for name, (value, words) in wrongs.items()):
         with pytest.raises(RequestError, match=words):
