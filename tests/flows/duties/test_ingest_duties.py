@@ -106,7 +106,10 @@ def test_a_later_round_shows_what_the_round_before_made_of_each_note(papers, pre
 def test_the_two_papers_ask_for_another_summary_of_the_same_notes(papers):
     """G2-Reader completes a summary from the neighbours; FlowReader's rests on the note alone."""
     instructions = {
-        preset: {request.prompt.partition("Every line that starts")[0] for request in forms_of(papers.sent_at_ingest(preset), "NoteJudgements")}
+        preset: {
+            request.prompt.partition("Every line that starts")[0]
+            for request in forms_of(papers.sent_at_ingest(preset), "NoteJudgements")
+        }
         for preset in DESCRIBED
     }
     assert [len(told) for told in instructions.values()] == [1, 1] and instructions["g2"] != instructions["flowreader"]
