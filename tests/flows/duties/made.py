@@ -14,12 +14,12 @@ from tests.chat_server import chat_server
 from tests.program import CORPUS, environment_kept
 from tests.scripted_reader import reads_well
 
-PRESETS = ("flowreader", "g2", "lad", "dmap", "molorag")
-DESCRIBED = ("flowreader", "g2")
-"""Those whose paper has a model describe and link the nodes; all others are read in by rules."""
+NODES = '[reading.analysis]\nby = "model"\n[reading.evolution]\nmode = "model"\n'
+LOOKS = '[reading.analysis]\npages = "model"\n'
+ASKED = {"flowreader": NODES, "g2": NODES, "lad": LOOKS, "dmap": LOOKS, "molorag": ""}
+"""What the papers have a model do while documents are read in: describe and link the nodes, or look at each page; or nothing."""
 LEAVES = {"paper.pdf": (3, 4, 5, 6), "quarterly_slides.pdf": (3,)}
 """Of the document: three charts and a table on its first page, text and tables on the next two, text on page 4, and a scan."""
-BY_MODEL = '[reading.analysis]\nby = "model"\n[reading.evolution]\nmode = "model"\n'
 
 
 def make_papers(folder: Path) -> None:
@@ -29,10 +29,10 @@ def make_papers(folder: Path) -> None:
         with pypdfium2.PdfDocument(CORPUS / name) as whole:
             leaves.import_pages(whole, [number - 1 for number in numbers])
     leaves.save(folder / "documents" / "mixed.pdf")
-    (folder / "model.toml").write_text(BY_MODEL)
     with environment_kept():
         os.environ["FLOWREADER_HOME"] = str(folder / "home")
-        for preset in PRESETS:
+        for preset, asked in ASKED.items():
+            (folder / f"{preset}.toml").write_text(asked)
             with chat_server(reads_well) as server:
                 os.environ |= {"FLOWREADER_CHAT_BASE_URL": server.base_url, "FLOWREADER_CHAT_MODEL": "scripted"}
                 read_in(folder, preset)
@@ -41,7 +41,7 @@ def make_papers(folder: Path) -> None:
 
 def read_in(folder: Path, preset: str) -> None:
     """Read the document into the corpus of the preset's name, as the flow does."""
-    settings = load_settings(folder / "model.toml" if preset in DESCRIBED else None, preset).for_ingest()
+    settings = load_settings(folder / f"{preset}.toml", preset).for_ingest()
     request = IngestRequest(paths=(str(folder / "documents"),), corpus=preset, preset=preset, settings=settings)
     with ingest_context(request, "ingest-papers") as context:
         (work,) = context.survey(look(request)).plan.work

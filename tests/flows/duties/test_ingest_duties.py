@@ -5,13 +5,14 @@ from collections import defaultdict
 import pytest
 
 from storage.records.documents import Modality, NodeKind
-from tests.flows.duties.made import DESCRIBED
-from tests.flows.duties.worlds import SCAN, forms_of, plain, words_of
+from tests.flows.duties.worlds import PAGES, SCAN, forms_of, plain, words_of
 from tests.scripted_reader import pieces_of
 
+DESCRIBED, LOOKED_AT = ("flowreader", "g2"), ("lad", "dmap")
+"""The presets whose papers have a model describe the nodes, and those whose papers have it look at the pages."""
 CONTEXT = "Text before it: "
-WORDS = 6
-"""What has fewer says itself what it is."""
+WORDS, NEAR, BRIEF = 6, 5, 200
+"""What has fewer words says itself what it is; how far from a figure the text around it may stand; characters of a summary."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_each_figure_and_table_is_described_by_its_own_crop_its_caption_and_the_
         assert pictures == [f"n{node.ordinal}"], "neither the page nor another figure"
         assert f"Caption: {node.caption}" in text and plain(words_of(node)) in plain(text)
         around = papers.named(text) - {node.ordinal}
-        assert all(abs(other - node.ordinal) <= 5 for other in around), "and no text from afar"
+        assert all(abs(other - node.ordinal) <= NEAR for other in around), "and no text from afar"
     assert any(CONTEXT in described[node.ordinal][1] for node in visual)
 
 
@@ -114,3 +115,22 @@ def test_the_two_papers_ask_for_another_summary_of_the_same_notes(papers):
     }
     assert [len(told) for told in instructions.values()] == [1, 1] and instructions["g2"] != instructions["flowreader"]
     assert not forms_of(papers.sent_at_ingest("g2"), "Descriptions"), "what was described for the one is not asked again"
+
+
+def test_each_page_is_read_in_turn_by_its_own_picture_with_what_is_remembered_of_those_before(papers):
+    readings = forms_of(papers.sent_at_ingest("lad"), "PageReading")
+    pages = []
+    for request in readings:
+        pieces = pieces_of(request.prompt)
+        of_page = {name for name, (heading, _) in pieces.items() if name != "memory" and "remembered" not in heading}
+        (page,) = {f"page {papers.nodes[int(name[1:])].page}" for name in of_page}
+        assert papers.shown(request) == [page], "and none of the page before"
+        before = {int(name[1:]) for name in pieces.keys() - of_page - {"memory"}}
+        assert all(f"page {papers.nodes[node].page}" in pages for node in before), "and nothing of a page to come"
+        assert all(len(pieces[f"n{node}"][1]) < BRIEF for node in before), "by its summary"
+        assert bool(before) == bool(pages)
+        own = {int(name[1:]) for name in of_page}
+        assert papers.named(request.text) <= {node for place in own for node in range(place - NEAR, place + NEAR + 1)}
+        pages.append(page)
+    assert pages == sorted(pages) and {*pages} == {*PAGES}
+    assert papers.sent_at_ingest("dmap") == [], "DMAP's outline is made of the same looks, which are not paid twice"

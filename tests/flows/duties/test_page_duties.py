@@ -5,11 +5,10 @@ import re
 import pytest
 
 from storage.records.documents import Modality
-from tests.flows.duties.worlds import FACT, FIGURES, SCAN, fact_of, forms_of, quoting
+from tests.flows.duties.worlds import FACT, FIGURES, PAGES, SCAN, fact_of, forms_of, quoting
 from tests.flows.readers.lengths import turn
 from tests.scripted_answers import Reader, passages_of, pieces_of, question_of, whole_answer
 
-PAGES = ("page 1", "page 2", "page 3", "page 4", "page 5")
 MOST = 3
 """Pages that `walk` reads, K."""
 

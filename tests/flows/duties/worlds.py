@@ -21,7 +21,8 @@ from tests.program import environment_kept, said
 from tests.scripted_answers import passages_of, path_answer
 
 FIGURES, SCAN = "page 1", "page 5"
-"""The page with the charts, and the one that was scanned."""
+PAGES = (FIGURES, "page 2", "page 3", "page 4", SCAN)
+"""Charts stand on the first, and the last was scanned."""
 LONG = 60
 """Characters of a passage that nobody writes by chance."""
 FACT = "the reader"
@@ -49,8 +50,8 @@ class Papers:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes of the document by rules, in order; all presets have the same."""
-        with self.corpus("dmap") as snapshot:
+        """The nodes of the document as rules describe them, in order; all presets have the same."""
+        with self.corpus("molorag") as snapshot:
             (record,) = snapshot.documents()
             return tuple(snapshot.nodes(record.id))
 
