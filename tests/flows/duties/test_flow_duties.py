@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from tests.flows.duties.worlds import FACT, SCAN, fact_of, forms_of, quoting
+from tests.flows.duties.worlds import FACT, SCAN, fact_of, forms_of, quote_first
 from tests.flows.readers.lengths import step
 from tests.scripted_answers import Reader, pieces_of, question_of, whole_answer
 
@@ -16,7 +16,7 @@ PICTURES = 3
 @pytest.fixture(scope="module")
 def flow(papers):
     """A question whose flow is strained and whose readers contradict each other: every kind of call is made."""
-    return papers.ask("flowreader", ASKED, Reader({}, rate=0.9, instead={"PathAnswer": quoting}))
+    return papers.ask("flowreader", ASKED, Reader({}, rate=0.9, instead={"PathAnswer": quote_first}))
 
 
 def paths_of(papers, answer):
@@ -29,7 +29,7 @@ def test_keywords_are_found_in_the_question_alone(papers, flow):
     sent, _answer = flow
     (first,) = forms_of(sent, "Keywords")
     assert first is sent[0] and question_of(first) == ASKED and not first.images
-    assert not papers.named(first.text) and "mixed.pdf" not in first.text
+    assert not papers.nodes_in(first.text) and "mixed.pdf" not in first.text
 
 
 def test_a_worker_reads_its_own_path_with_the_pictures_of_that_path_and_none_of_another(papers, flow):
@@ -43,9 +43,9 @@ def test_a_worker_reads_its_own_path_with_the_pictures_of_that_path_and_none_of_
         nodes = papers.passages(request)
         own = {f"n{node.ordinal}" if node.picture else f"page {node.page}" for node in nodes}
         telling = {name for name in own if name in papers.drawn and (name.startswith("n") or name == SCAN)}
-        shown = papers.shown(request)
+        shown = papers.pictures_of(request)
         assert set(shown) <= telling and len(shown) == len({*shown}) == min(PICTURES, len(telling))
-        assert papers.named(request.text) <= {node.ordinal for node in nodes} and question_of(request) == ASKED
+        assert papers.nodes_in(request.text) <= {node.ordinal for node in nodes} and question_of(request) == ASKED
         assert FACT not in request.text, "what another one noted"
         seen.update(shown)
     assert SCAN in seen and any(name.startswith("n") for name in seen)
@@ -53,13 +53,13 @@ def test_a_worker_reads_its_own_path_with_the_pictures_of_that_path_and_none_of_
 
 def test_two_answers_are_compared_without_the_passages_behind_them(papers, flow):
     sent, _answer = flow
-    given = {quoting(request)["answer"] for request in forms_of(sent, "PathAnswer")}
+    given = {quote_first(request)["answer"] for request in forms_of(sent, "PathAnswer")}
     compared = forms_of(sent, "Comparison")
     assert compared
     for request in compared:
         texts = [text for _, text in pieces_of(request)]
         assert len({*texts}) == 2 and {*texts} <= given and question_of(request) == ASKED
-        assert not request.images and not papers.named(request.text) and FACT not in request.text
+        assert not request.images and not papers.nodes_in(request.text) and FACT not in request.text
 
 
 @pytest.mark.parametrize(("form", "joined"), [("RatedBridges", False), ("RatedSteps", True)])
@@ -85,7 +85,7 @@ def test_the_last_one_is_shown_what_every_reader_said_and_the_passages_that_they
     shown, paths = {node.ordinal for node in papers.passages(last)}, paths_of(papers, answer)
     for path, (_heading, text) in zip(paths, reports, strict=True):
         request = readings[path]
-        assert quoting(request)["answer"] in text and fact_of(request) in text
+        assert quote_first(request)["answer"] in text and fact_of(request) in text
         assert path[0] in shown, "what the reader cites"
     assert shown <= {node for path in paths for node in path}
 
@@ -107,7 +107,7 @@ def plan(papers):
         instead={
             "Planned": lambda request: {"thought": "", "steps": SECOND if "missing" in dict(pieces_of(request)) else FIRST},
             "PlanCheck": lambda _request: {"reason": "", "sufficient": next(checks) > 1, "missing": [MISSING]},
-            "PathAnswer": lambda request: quoting(request, whole=True),
+            "PathAnswer": lambda request: quote_first(request, whole=True),
             "WholeAnswer": whole_answer("", kind="none"),
         },
     )
@@ -119,14 +119,14 @@ def plan(papers):
     return {"first": first, "mended": mended, "checks": forms_of(sent, "PlanCheck"), "last": sent[-1], **workers}
 
 
-def said(request):
-    return quoting(request)["answer"]
+def reply_of(request):
+    return quote_first(request)["answer"]
 
 
 def test_a_question_is_taken_apart_after_a_look_at_the_summaries_of_the_best_nodes(papers, plan):
     found = dict(pieces_of(plan["first"]))["what a first look found"].splitlines()
     assert 1 < len(found) <= 10 and all(line.startswith(f"n{place}: ") for place, line in enumerate(found, 1))
-    assert len(papers.named(plan["first"].text)) < len(found), "their summaries, and not all their words"
+    assert len(papers.nodes_in(plan["first"].text)) < len(found), "their summaries, and not all their words"
     assert FACT not in plan["first"].text
 
 
@@ -135,7 +135,7 @@ def test_a_worker_has_the_answers_that_its_part_needs_and_of_no_other(plan):
     assert known == {COST: [], ORDERS: []}
     for part, needed, other in ((MORE, COST, ORDERS), (INSTEAD, ORDERS, COST)):
         (text,) = [text for heading, text in pieces_of(plan[part]) if heading.startswith("known")]
-        assert needed in text and f"Answer: {said(plan[needed])}" in text
+        assert needed in text and f"Answer: {reply_of(plan[needed])}" in text
         assert other not in text and MISSING not in plan[part].text
 
 
@@ -147,7 +147,7 @@ def test_its_evidence_begins_with_the_nearest_node_and_what_that_is_joined_with_
     assert beside and {*others[: len(beside)]} == beside
     assert len(nodes) == len({*nodes}) <= 30
     own = {f"n{node.ordinal}" if node.picture else f"page {node.page}" for node in nodes}
-    shown = papers.shown(plan[part])
+    shown = papers.pictures_of(plan[part])
     assert shown and {*shown} <= own and {*shown} <= {SCAN, *(name for name in own if name.startswith("n"))}
 
 
@@ -155,22 +155,22 @@ def test_the_checker_sees_every_part_with_its_answer_and_its_quote_and_none_of_t
     for request, parts in zip(plan["checks"], [(COST, ORDERS, MORE), (COST, ORDERS, INSTEAD)], strict=True):
         found = [text for heading, text in pieces_of(request) if heading.startswith("s")]
         for part, text in zip(parts, found, strict=True):
-            assert text.startswith(part) and f"Answer: {said(plan[part])}" in text and "Quote, page " in text
-        assert not papers.named(request.text)
+            assert text.startswith(part) and f"Answer: {reply_of(plan[part])}" in text and "Quote, page " in text
+        assert not papers.nodes_in(request.text)
 
 
 def test_a_plan_is_mended_by_what_is_missing_beside_what_was_found(papers, plan):
     pieces = dict(pieces_of(plan["mended"]))
     assert pieces["missing"] == MISSING and "what a first look found" not in pieces
     for name, part in (("s1", COST), ("s2", ORDERS), ("s3 (needs s1)", MORE)):
-        assert pieces[name].startswith(part) and said(plan[part]) in pieces[name]
-    assert not papers.named(plan["mended"].text)
+        assert pieces[name].startswith(part) and reply_of(plan[part]) in pieces[name]
+    assert not papers.nodes_in(plan["mended"].text)
 
 
 def test_the_reasoner_is_shown_the_answers_of_all_parts_and_passages_of_their_evidence(papers, plan):
     reports = [text for heading, text in pieces_of(plan["last"]) if heading.startswith("path ")]
     evidence = {node.id for part in (COST, ORDERS, INSTEAD) for node in papers.passages(plan[part])}
-    assert [f"Answer: {said(plan[part])}" in text for part, text in zip((COST, ORDERS, INSTEAD), reports, strict=True)] == [
+    assert [f"Answer: {reply_of(plan[part])}" in text for part, text in zip((COST, ORDERS, INSTEAD), reports, strict=True)] == [
         True
     ] * 3
     shown = papers.passages(plan["last"])

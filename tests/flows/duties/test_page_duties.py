@@ -5,7 +5,7 @@ import re
 import pytest
 
 from storage.records.documents import Modality
-from tests.flows.duties.worlds import FACT, FIGURES, PAGES, SCAN, fact_of, forms_of, quoting
+from tests.flows.duties.worlds import FACT, FIGURES, PAGES, SCAN, fact_of, forms_of, quote_first
 from tests.flows.readers.lengths import turn
 from tests.scripted_answers import Reader, passages_of, pieces_of, question_of, whole_answer
 
@@ -22,7 +22,7 @@ def pages_of(papers, request):
 
 
 def in_full(request):
-    return quoting(request, whole=True)
+    return quote_first(request, whole=True)
 
 
 LOOKS = (
@@ -32,7 +32,7 @@ LOOKS = (
 CHARTS = "What do the charts show, and how much was delivered?"
 
 
-def shown_lines(request):
+def lines_of_looks(request):
     """Return the lines of all looks of a turn, by the ids that may be kept."""
     looks = [text for heading, text in pieces_of(request) if heading.startswith("look ")]
     return {line.partition(":")[0]: line for text in looks for line in text.splitlines() if re.match(r"n\d+: ", line)}
@@ -46,7 +46,7 @@ def turns(papers):
         taken = sum(heading.startswith("look ") for heading in pieces(request)) - 1
         if taken < len(LOOKS):
             return turn(**LOOKS[taken])
-        lines = shown_lines(request)
+        lines = lines_of_looks(request)
         chart = next(name for name, line in lines.items() if line.startswith(f"{name}: figure"))
         scanned = [name for name, line in lines.items() if f", {SCAN}" in line]
         return turn(keep=[chart, *scanned]) if pieces(request)["kept so far"] == "nothing" else turn()
@@ -74,9 +74,9 @@ def test_a_turn_is_shown_the_outline_all_looks_so_far_as_summaries_and_what_is_k
 
 def test_what_was_kept_is_read_in_one_call_by_the_pictures_of_its_pages_and_of_no_other(papers, turns):
     taken, (read,), answer = turns
-    seen = {page for line in shown_lines(taken[-1]).values() for page in PAGES if f", {page}" in line}
+    seen = {page for line in lines_of_looks(taken[-1]).values() for page in PAGES if f", {page}" in line}
     assert seen > {FIGURES, SCAN} == pages_of(papers, read), "more was looked at than kept"
-    assert sorted(papers.shown(read)) == [FIGURES, SCAN] and question_of(read) == CHARTS
+    assert sorted(papers.pictures_of(read)) == [FIGURES, SCAN] and question_of(read) == CHARTS
     assert {f"page {place['page']}" for place in answer["evidence_pages"]} == {FIGURES, SCAN}
     assert sum(node.modality is Modality.FIGURE for node in papers.passages(read)) == 1, "and the passages are those that were kept"
     assert answer["answer"]
@@ -90,23 +90,23 @@ def lines_of(request, piece):
     return {line.partition(":")[0].strip(): line for line in pieces(request)[piece].splitlines()}
 
 
-def looked_at(request):
+def ids_of_looks(request):
     return pieces(request)["looked at already"].split(", ")
 
 
 @pytest.fixture(scope="module")
-def located(papers):
+def search(papers):
     """The page of the charts is located; nothing is answered yet, and the model looks where nobody did."""
 
     def elsewhere(request):
-        left = [name for name in lines_of(request, "pages") if name not in looked_at(request)]
+        left = [name for name in lines_of(request, "pages") if name not in ids_of_looks(request)]
         return {"reason": "", "answered": False, "look_at": left[:1]}
 
     model = Reader(
         {},
         instead={
             "Located": {"thought": "", "places": ["p1"]},
-            "PathAnswer": quoting,
+            "PathAnswer": quote_first,
             "Reflected": elsewhere,
             "WholeAnswer": whole_answer("", kind="none"),
         },
@@ -119,8 +119,8 @@ def located(papers):
     return {"map": sent[0], "before": before, "reflected": reflected, "after": after, "last": sent[-1], "answer": answer}
 
 
-def test_the_locator_sees_the_outline_and_the_summary_of_every_page_with_its_figures_and_tables(papers, located):
-    request = located["map"]
+def test_the_locator_sees_the_outline_and_the_summary_of_every_page_with_its_figures_and_tables(papers, search):
+    request = search["map"]
     sections, pages = lines_of(request, "sections"), lines_of(request, "pages")
     titles = [node for node in papers.nodes if node.kind == "title"]
     for title in titles:
@@ -133,46 +133,46 @@ def test_the_locator_sees_the_outline_and_the_summary_of_every_page_with_its_fig
     assert not request.images and FACT not in request.text
 
 
-def test_the_text_agent_reads_the_words_of_the_located_page_and_the_image_agent_sees_it(papers, located):
+def test_the_text_agent_reads_the_words_of_the_located_page_and_the_image_agent_sees_it(papers, search):
     of_page = {node.ordinal for node in papers.nodes if f"page {node.page}" == FIGURES and node.modality is Modality.TEXT}
-    reading = [{node.ordinal for node in papers.passages(request)} for request in located["before"]]
-    seeing = [FIGURES in papers.shown(request) for request in located["before"]]
+    reading = [{node.ordinal for node in papers.passages(request)} for request in search["before"]]
+    seeing = [FIGURES in papers.pictures_of(request) for request in search["before"]]
     assert seeing.count(True) == 1 and seeing.count(False) >= 1
     assert of_page <= {node for nodes, sees in zip(reading, seeing, strict=True) for node in nodes if not sees}
     (image,) = [nodes for nodes, sees in zip(reading, seeing, strict=True) if sees]
     figures = {node.ordinal for node in papers.nodes if f"page {node.page}" == FIGURES and node.modality is not Modality.TEXT}
     assert figures <= image
-    read = {page for request in located["before"] for page in pages_of(papers, request)}
-    for request in located["before"]:
-        shown = papers.shown(request)
+    read = {page for request in search["before"] for page in pages_of(papers, request)}
+    for request in search["before"]:
+        shown = papers.pictures_of(request)
         assert {*shown} <= read < {*PAGES} and len({*shown}) == len(shown) and FACT not in request.text
 
 
-def test_who_reflects_sees_the_answers_with_their_quotes_and_the_map_but_none_of_the_passages(papers, located):
-    request = located["reflected"]
+def test_who_reflects_sees_the_answers_with_their_quotes_and_the_map_but_none_of_the_passages(papers, search):
+    request = search["reflected"]
     readers = [text for heading, text in pieces_of(request) if heading.startswith("reader ")]
-    assert [f"Answer: {quoting(reading)['answer']}" in text for reading, text in zip(located["before"], readers, strict=True)] == [
-        True
-    ] * len(located["before"])
-    assert not request.images and not passages_of(request) and not papers.named("\n".join(readers))
-    assert lines_of(request, "pages") == lines_of(located["map"], "pages")
-    read = {page for reading in located["before"] for page in pages_of(papers, reading)}
-    assert {f"page {name[1:]}" for name in looked_at(request) if name.startswith("p")} == read
+    assert [
+        f"Answer: {quote_first(reading)['answer']}" in text for reading, text in zip(search["before"], readers, strict=True)
+    ] == [True] * len(search["before"])
+    assert not request.images and not passages_of(request) and not papers.nodes_in("\n".join(readers))
+    assert lines_of(request, "pages") == lines_of(search["map"], "pages")
+    read = {page for reading in search["before"] for page in pages_of(papers, reading)}
+    assert {f"page {name[1:]}" for name in ids_of_looks(request) if name.startswith("p")} == read
 
 
-def test_what_it_looks_at_next_is_the_page_that_it_names_alone(papers, located):
-    read = {page for reading in located["before"] for page in pages_of(papers, reading)}
+def test_what_it_looks_at_next_is_the_page_that_it_names_alone(papers, search):
+    read = {page for reading in search["before"] for page in pages_of(papers, reading)}
     (left,) = {*PAGES} - read
-    assert located["after"]
-    for request in located["after"]:
-        assert pages_of(papers, request) == {left} and {*papers.shown(request)} <= {left} and FACT not in request.text
+    assert search["after"]
+    for request in search["after"]:
+        assert pages_of(papers, request) == {left} and {*papers.pictures_of(request)} <= {left} and FACT not in request.text
 
 
-def test_the_summarizer_has_the_answers_of_all_agents(located):
-    reports = [text for heading, text in pieces_of(located["last"]) if heading.startswith("path ")]
-    readings = [*located["before"], *located["after"]]
+def test_the_summarizer_has_the_answers_of_all_agents(search):
+    reports = [text for heading, text in pieces_of(search["last"]) if heading.startswith("path ")]
+    readings = [*search["before"], *search["after"]]
     for reading, text in zip(readings, reports, strict=True):
-        assert f"Answer: {quoting(reading)['answer']}" in text and fact_of(reading) in text
+        assert f"Answer: {quote_first(reading)['answer']}" in text and fact_of(reading) in text
 
 
 PARAMETERS = "What do the references and the highlights of the quarter have in common?"
@@ -182,11 +182,11 @@ RATED = {"page 4": 5, SCAN: 5}
 
 @pytest.fixture(scope="module")
 def walk(papers):
-    def rated(request):
+    def rate(request):
         ((heading, _text),) = pieces_of(request)
         return {"needed": "", "relevance": RATED.get(heading, 1)}
 
-    sent, answer = papers.ask("molorag", PARAMETERS, Reader({}, instead={"RatedPage": rated, "PathAnswer": in_full}))
+    sent, answer = papers.ask("molorag", PARAMETERS, Reader({}, instead={"RatedPage": rate, "PathAnswer": in_full}))
     return forms_of(sent, "RatedPage"), sent[-1], answer
 
 
@@ -195,8 +195,8 @@ def test_a_page_is_rated_by_its_own_picture_and_its_own_text_each_once(papers, w
     names = [heading for request in rated for heading, _text in pieces_of(request)]
     assert len(names) == len({*names}) == len(rated) == answer["usage"]["counts"]["pages rated"] > MOST
     for request, name in zip(rated, names, strict=True):
-        assert papers.shown(request) == [name] and question_of(request) == PARAMETERS
-        inside = papers.named(request.text)
+        assert papers.pictures_of(request) == [name] and question_of(request) == PARAMETERS
+        inside = papers.nodes_in(request.text)
         assert inside and {f"page {papers.nodes[node].page}" for node in inside} == {name}, "nothing of a neighbour"
         assert {node.ordinal for node in papers.nodes if f"page {node.page}" == name} >= inside
 
@@ -204,8 +204,8 @@ def test_a_page_is_rated_by_its_own_picture_and_its_own_text_each_once(papers, w
 def test_the_best_pages_are_read_in_one_call_by_their_pictures_and_none_beyond_them(papers, walk):
     rated, read, answer = walk
     assert read.form == "PathAnswer" and read.number == len(rated) + 1
-    shown = papers.shown(read)
+    shown = papers.pictures_of(read)
     assert len(shown) == len({*shown}) == MOST and {*RATED} < {*shown} == pages_of(papers, read)
     assert shown == [f"page {place['page']}" for place in answer["evidence_pages"]]
     beyond = {node.ordinal for node in papers.nodes if f"page {node.page}" not in shown}
-    assert beyond and not papers.named(read.text) & beyond and question_of(read) == PARAMETERS
+    assert beyond and not papers.nodes_in(read.text) & beyond and question_of(read) == PARAMETERS

@@ -68,7 +68,7 @@ class Papers:
                 found[f"n{node.ordinal}"] = page.crop((round(left), round(top), round(right), round(bottom)))
         return found
 
-    def shown(self, request: ChatRequest) -> list[str]:
+    def pictures_of(self, request: ChatRequest) -> list[str]:
         """Return what each picture of the request shows, by the names of `drawn`."""
         return [self.name_of(Image.open(io.BytesIO(data)).convert("L")) for data in request.images]
 
@@ -84,7 +84,7 @@ class Papers:
         assert words_of(found) in line, f"none of the nodes stands under {heading}"
         return found
 
-    def named(self, text: str) -> set[int]:
+    def nodes_in(self, text: str) -> set[int]:
         """Return which passages and tables stand in a text, by ordinal; a caption is also its figure's."""
         line, alone = plain(text), [node for node in self.nodes if node.kind not in (NodeKind.CAPTION, NodeKind.FIGURE)]
         return {node.ordinal for node in alone if len(words_of(node)) >= LONG and words_of(node)[:LONG] in line}
@@ -134,7 +134,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def quoting(request: ChatRequest, *, whole: bool = False) -> dict[str, Any]:
+def quote_first(request: ChatRequest, *, whole: bool = False) -> dict[str, Any]:
     """Reply to a reader of passages with the first words of the first of them, and facts that name the call."""
     name, (_heading, text) = next(iter(passages_of(request).items()))
     words = " ".join(text.splitlines()[-1].strip("| ").split()[:8])
