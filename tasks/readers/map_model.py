@@ -58,11 +58,11 @@ def show_map(maps: Sequence[DocumentMap], pages: Pages, graph: CandidateGraph, s
         own = f"{documents[key[0]]}p{key[1]}"
         places[own] = (key,)
         elements = []
-        for node in np.flatnonzero(pages.of_nodes == page).tolist():
-            if labels[node]:
-                name = f"e{next(numbers)}"
-                places[name] = (key,)
-                elements.append(f"{name} {labels[node]}")
+        # A caption has the label of its figure.
+        for label in dict.fromkeys(filter(None, (labels[node] for node in np.flatnonzero(pages.of_nodes == page).tolist()))):
+            name = f"e{next(numbers)}"
+            places[name] = (key,)
+            elements.append(f"{name} {label}")
         on_it = f"; {', '.join(elements)}" if elements else ""
         lines.append(f"{own}: page {key[1]}{_of(key[0], maps, context)}: {shorten(said.get(key, ''), LINE_CHARACTERS)}{on_it}")
     return ShownMap((Piece("sections", "\n".join(outline)), Piece("pages", "\n".join(lines))), places)
