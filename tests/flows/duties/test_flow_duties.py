@@ -8,6 +8,7 @@ from tests.flows.duties.worlds import FACT, SCAN, fact_of, forms_of, quote_first
 from tests.flows.readers.lengths import step
 from tests.scripted_answers import Reader, pieces_of, question_of, whole_answer
 
+pytestmark = pytest.mark.torture
 ASKED = "How many lifts does FOULCAST need, and what orders came in the best quarter?"
 PICTURES = 3
 """Shown with a path, at most."""

@@ -8,6 +8,7 @@ from storage.records.documents import Modality, NodeKind
 from tests.flows.duties.worlds import PAGES, SCAN, forms_of, plain, words_of
 from tests.scripted_reader import pieces_of
 
+pytestmark = pytest.mark.torture
 DESCRIBED, LOOKED_AT = ("flowreader", "g2"), ("lad", "dmap")
 """The presets whose papers have a model describe the nodes, and those whose papers have it look at the pages."""
 CONTEXT = "Text before it: "

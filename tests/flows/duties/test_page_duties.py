@@ -9,6 +9,7 @@ from tests.flows.duties.worlds import FACT, FIGURES, PAGES, SCAN, fact_of, forms
 from tests.flows.readers.lengths import turn
 from tests.scripted_answers import Reader, passages_of, pieces_of, question_of, whole_answer
 
+pytestmark = pytest.mark.torture
 MOST = 3
 """Pages that `walk` reads, K."""
 
