@@ -4,7 +4,7 @@ These are LAD-RAG's nodes and edges and DMAP's outline, over the elements that t
 still know is handed from page to page, so the calls of a document come one after the other.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +19,7 @@ from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.standing import without_controls
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import NO_MEANING, with_index
-from tasks.content_graph.asking import ask_in_groups, fenced_call
+from tasks.content_graph.asking import fenced_call
 from tasks.content_graph.description import Describing, NodeId, body_of, entries_per_call, listing, says_nothing, wrong_ids
 from tasks.content_graph.structure import make_edge
 from tasks.models.chat.call import ChatCall
@@ -34,8 +34,8 @@ REMEMBERED_CHARACTERS = 160
 HIGHEST_LEVEL = 9
 MOST_COPIED = 2
 """Figures and tables whose words are copied in one call."""
-KINDS = {"continues": EdgeKind.CONTINUES}
-"""The edges that links become, where that is no reference."""
+CONTINUES = "continues"
+"""The link that becomes an edge of its own, from what is continued, as the layout has it; all others become references."""
 
 Name = Annotated[str, characters(60)]
 
@@ -187,10 +187,11 @@ def read_page_by_page(
 ) -> PagesRead:
     """Have the model read the pages in their order; `on_nodes(done, total)` is called as replies come.
 
-    What it did not reply about stays as rules left it, and no later page knows of it. Raises ChatEndedError where the run cannot go
-    on, StoppedError where the user ended it.
+    What has no usable reply is asked in halves, one after the other: each hands on what it remembers. What it did not reply about
+    stays as rules left it, and no later page knows of it. Raises ChatEndedError where the run cannot go on, StoppedError where the
+    user ended it.
     """
-    read, memory, done, groups = PagesRead(), Memory(), 0, page_groups(asking)
+    read, memory, done, groups = PagesRead(), Memory(), 0, deque(page_groups(asking))
     total, drawn = sum(map(len, groups)), dict[int, bytes | None]()
 
     def count(more: int) -> None:
@@ -199,15 +200,21 @@ def read_page_by_page(
         on_nodes(done, total)
 
     count(0)
-    for group in groups:
+    while groups:
+        group = groups.popleft()
         page = asking.nodes[group[0]].page
         if page not in drawn:
             drawn = {page: picture_of(page) if chat.abilities.sees else None}
-        call = partial(page_call, asking=asking, memory=memory, read=read.elements, picture=drawn[page])
-        replies = ask_in_groups(chat, [group], call, count)
-        read.errors |= {place: error for place, error in replies.errors.items() if place in asking.places}
-        for part, reply in sorted(replies.values, key=lambda one: one[0][0]):
-            memory = _take(reply, part, memory, read)
+        call = page_call(group, asking, memory, read.elements, drawn[page])
+        (reply,) = chat.ask_all([call])
+        if isinstance(reply, ChatError) and len(group) > 1:
+            groups.extendleft((group[len(group) // 2 :], group[: len(group) // 2]))
+            continue
+        if isinstance(reply, ChatError):
+            read.errors[group[0]] = reply
+        else:
+            memory = _take(reply, group, memory, read, seen=chat.saw(call))
+        count(len(group))
     return read
 
 
@@ -224,24 +231,28 @@ def edges_of_pages(
 ) -> tuple[Edge, ...]:
     """Return the edges, and those of the links that the layout does not state."""
     known = {edge.id for edge in edges}
-    found = (
-        replace(
-            make_edge(nodes[source], nodes[target], kind := KINDS.get(relation, EdgeKind.REFERS_TO), weights[kind]),
-            relation=relation,
-        )
+    ends = (
+        (target, source, EdgeKind.CONTINUES, relation) if relation == CONTINUES else (source, target, EdgeKind.REFERS_TO, relation)
         for (source, target), relation in read.links.items()
+    )
+    found = (
+        replace(make_edge(nodes[one], nodes[other], kind, weights[kind]), relation=relation) for one, other, kind, relation in ends
     )
     return (*edges, *(edge for edge in found if edge.id not in known))
 
 
-def _take(reply: PageReading, group: Sequence[int], memory: Memory, read: PagesRead) -> Memory:
-    """Add a reply to what was read and return what is remembered after it; ids that were not shown are passed over."""
+def _take(reply: PageReading, group: Sequence[int], memory: Memory, read: PagesRead, *, seen: bool) -> Memory:
+    """Add a reply to what was read and return what is remembered after it.
+
+    Ids that were not shown are passed over, and so are words of pictures where none was `seen`.
+    """
     shown = frozenset(group)
     known = shown | memory.places
     levels = {place: one.level for one in reply.sections if (place := _place(one.id)) in shown}
     read.levels |= {place: levels.get(place, 0) for place in group}
     read.elements |= {_place(element.id): element for element in reply.elements}
-    read.words |= {place: without_controls(one.words) for one in reply.words if (place := _place(one.id)) in shown}
+    if seen:
+        read.words |= {place: without_controls(one.words) for one in reply.words if (place := _place(one.id)) in shown}
     for link in reply.links:
         source, target = _place(link.source), _place(link.target)
         if source in shown and target in known and source != target:

@@ -25,7 +25,7 @@ from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, Element, 
 from tasks.algorithms.layout.captions import join_captions, read_label
 from tasks.algorithms.layout.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.layout.furniture import find_furniture, fit_labels
-from tasks.algorithms.layout.headings import correct_headings, strip_continued
+from tasks.algorithms.layout.headings import MAXIMUM_WORDS, correct_headings, strip_continued
 from tasks.algorithms.layout.outline import SectionOutline, build_outline, find_slide_titles, index_bookmarks, rank_titles
 from tasks.algorithms.layout.passages import shape_passages
 from tasks.algorithms.layout.references import resolve_references
@@ -144,10 +144,18 @@ def structure_document(
 
 
 def _with_levels(elements: list[Element], levels: dict[int, int], read: Mapping[int, int]) -> tuple[list[Element], dict[int, int]]:
-    """Return the elements and the level of each title's serial as a model read them, where it did."""
-    found = {elements[place].serial: level for place, level in read.items()}
+    """Return the elements and the level of each title's serial as a model read them, where it did.
+
+    A figure, a table or a long passage opens nothing: as a title it would lose its cells, its picture and its quotes.
+    """
+    found = {elements[place].serial: level for place, level in read.items() if _may_open(elements[place])}
     opening = frozenset(serial for serial, level in found.items() if level)
     return _as_titles(elements, opening), {serial: level for serial, level in (levels | found).items() if level}
+
+
+def _may_open(element: Element) -> bool:
+    block = element.block
+    return block.kind is NodeKind.TITLE or (block.kind in BODY_KINDS and count_words(block.text) <= MAXIMUM_WORDS)
 
 
 def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:

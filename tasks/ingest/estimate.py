@@ -198,8 +198,11 @@ def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> Docu
 def _asking_seconds(whole: DocumentEstimate, settings: IngestSettings) -> float:
     """Return how long the replies take: as long as they are written, and as the server's limits hold them back."""
     limits = settings.models.limits
+    # Those of a document that is read page by page come one after the other.
+    paged = settings.reading.analysis.pages == "model"
+    at_once = min(limits.in_flight, settings.work.documents_in_work) if paged else limits.in_flight
     return max(
-        whole.output_tokens / WRITTEN_TOKENS_A_SECOND / min(limits.in_flight, max(1, whole.calls)),
+        whole.output_tokens / WRITTEN_TOKENS_A_SECOND / min(at_once, max(1, whole.calls)),
         60 * whole.calls / (limits.requests_per_minute or math.inf),
         60 * (whole.input_tokens + whole.output_tokens) / (limits.tokens_per_minute or math.inf),
     )

@@ -34,7 +34,8 @@ class IngestTools:
 
     @property
     def tag_of_chat(self) -> str:
-        return MODEL if self.chat is not None and self.settings.reading.analysis.by == "model" else ""
+        analysis = self.settings.reading.analysis
+        return MODEL if self.chat is not None and "model" in (analysis.by, analysis.pages) and not self.reads_pages else ""
 
     @property
     def reads_pages(self) -> bool:

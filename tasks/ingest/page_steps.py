@@ -43,7 +43,7 @@ def see_pages(work: DocumentWork, parsed: ParsedDocument, analyzed: Structured, 
         picture_of=picture_of,
         on_nodes=partial(report, work.document_id, "see-pages"),
     )
-    require_enough_replies(read.errors, asked=len(asking.places), share=tools.settings.limits.undescribed_share)
+    require_enough_replies(read.errors, asked=len(read.errors) + len(read.levels), share=tools.settings.limits.undescribed_share)
     seen = structure_document(parsed=parsed, version=work.version, settings=reading, levels_read=read.levels)
     by_rules = analyze_nodes(nodes=seen.nodes, rows=seen.rows, settings=reading.analysis)
     nodes = described_by_pages(by_rules, read, reading.analysis)

@@ -162,7 +162,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: keys.IngestTools)
     settings = tools.settings.reading.analysis
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
     analyzed = replace(structured, nodes=nodes)
-    if tools.chat is not None and settings.by == "model" and not tools.reads_pages:
+    if tools.chat is not None and "model" in (settings.by, settings.pages) and not tools.reads_pages:
         analyzed = _describe(work, analyzed, tools, tools.chat)
     report(work.document_id, "analyze", 1, 1)
     return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))

@@ -201,9 +201,9 @@ def look(turn: Turn, graph: CandidateGraph, scores: NodeScores, turns: Turns, co
     """Take the look that the model chose, but for a search; one that was taken before shows nothing again."""
     words, query = model_words(turn.words), turns.rest if turn.tool == "more" and turns.rest else _query_of(turn, context)
     told, asked = "", {"search": words, "context": f"around {turn.node}"}.get(turn.tool, in_words(query))
-    if before := sum(one.asked == asked for one in turns.looks):
-        again = replace(turns, ended="the same look again and again" if before + 1 == REPEATED else "")
-        return again.and_look(asked, (), "the same as before", graph, context)
+    if before := [number for number, one in enumerate(turns.looks, 1) if one.asked == asked]:
+        again = replace(turns, ended="the same look again and again" if len(before) + 1 == REPEATED else "")
+        return again.and_look(asked, (), f"the same as look {before[0]}", graph, context)
     if turn.tool == "search":
         return replace(turns, sought=words)
     if turn.tool == "context":

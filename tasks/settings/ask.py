@@ -173,9 +173,7 @@ class ModelReadingSettings(Settings):
     pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each
     path_characters: int = 24_000  # text of a path, at most; less where the model's context is shorter
     evidence_passages: int = 2  # passages of a path that the answer is put together from, at most
-    evidence_pictures: int = (
-        0  # pictures shown to what plans, checks and answers by what was read, at most; G2-Reader: as to the rest
-    )
+    evidence_pictures: int = 0  # pictures shown to what plans, checks and answers by what was read, at most; G2-Reader shows all
     evidence_characters: int = 40_000  # text that the answer is put together from, at most; less in a short context
     pair_characters: int = 1500  # text of each of two passages that are rated, at most
 

@@ -8,7 +8,7 @@ HTML = "<table><tr><td>Region</td><td>2023</td></tr><tr><td>North</td><td>4.1</t
 MORE = "<table><tr><td>South</td><td>3.9</td></tr></table>"
 
 
-def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), title=""):
+def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), title="", levels_read=None):
     parsed = ParsedDocument(
         document_id="d" * 64,
         media_type="application/pdf",
@@ -16,7 +16,7 @@ def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), tit
         pages=tuple(ParsedPage(number, *size, parser, tuple(blocks)) for number, blocks in enumerate(pages, 1)),
         outline=tuple(outline),
     )
-    return structure_document(parsed=parsed, version="v", settings=ReadingSettings())
+    return structure_document(parsed=parsed, version="v", settings=ReadingSettings(), levels_read=levels_read or {})
 
 
 def block(kind, text="", top=0.1, bottom=None, **more):

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from storage.records.documents import NodeKind
 from tasks.algorithms.layout.boxes import BODY_KINDS, Element, count_words, simplify
 
-_MAXIMUM_WORDS = 14  # of a heading that is promoted; the parser's own may be longer
+MAXIMUM_WORDS = 14  # of a heading that is promoted; the parser's own may be longer
 _FOLLOWING_WORDS = 15  # of the paragraph that a promoted heading opens
 _SIMILAR = 0.2  # relative difference of heights within a kind of heading
 _ALIGNED = 0.02  # of the page's width
@@ -107,7 +107,7 @@ def _could_be_heading(element: Element) -> bool:
     block = element.block
     return (
         block.kind is NodeKind.PARAGRAPH
-        and count_words(block.text) <= _MAXIMUM_WORDS
+        and count_words(block.text) <= MAXIMUM_WORDS
         and "\n" not in block.text.strip()
         and block.text.strip()[:1].isalnum()
         and not block.text.strip()[:1].islower()

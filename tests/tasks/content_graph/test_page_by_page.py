@@ -83,7 +83,7 @@ def test_a_full_page_is_shown_again_with_the_rest_of_its_elements(tmp_path):
 
 def test_a_model_that_does_not_see_reads_the_words(tmp_path):
     found, requests, _drawn = read(tmp_path, sees=False)
-    assert [request.images for request in requests] == [[]] * 3 and len(found.elements) == 10
+    assert [request.images for request in requests] == [[]] * 3 and len(found.elements) == 10 and not found.words
 
 
 def test_a_page_without_a_reply_stays_with_the_rules_and_the_next_goes_on(tmp_path):
@@ -94,6 +94,15 @@ def test_a_page_without_a_reply_stays_with_the_rules_and_the_next_goes_on(tmp_pa
     assert list(found.errors) == [5] and "page 2 of report.pdf" in str(found.errors[5])
     assert 5 not in found.levels and 5 not in found.elements and {4, 6, 7, 11} <= found.levels.keys(), "it is asked in halves"
     assert "n4 opened a section" in pieces_of(requests[-1].prompt)["memory"][1]
+
+
+def test_what_is_asked_in_halves_hands_on_what_the_first_remembers(tmp_path):
+    def lost(request):
+        return Misbehaviour.ERROR if {"n4", "n7"} <= {*of_the_page(pieces_of(request.prompt))} else None
+
+    _found, requests, _drawn = read(tmp_path, misbehave=lost)
+    second = next(pieces_of(one.prompt) for one in requests if of_the_page(pieces_of(one.prompt)) == ["n6", "n7"])
+    assert second["memory"][1].splitlines()[:2] == ["n4 opened a section of level 1", "Thing: n4"]
 
 
 FORGED = {
@@ -158,6 +167,6 @@ def test_links_become_edges_beside_those_of_the_layout():
     assert [(edge.source, edge.target, edge.kind, edge.relation) for edge in edges] == [
         ("id5", "id6", EdgeKind.REFERS_TO, ""),
         ("id7", "id6", EdgeKind.REFERS_TO, "explains"),
-        ("id8", "id7", EdgeKind.CONTINUES, "continues"),
+        ("id7", "id8", EdgeKind.CONTINUES, "continues"),
     ]
     assert edges[2].weight == WEIGHTS[EdgeKind.CONTINUES]

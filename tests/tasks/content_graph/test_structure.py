@@ -42,6 +42,21 @@ def links(found, kind):
     return {(contents[edge.source][:12], contents[edge.target][:12]) for edge in found.edges if edge.kind is kind}
 
 
+def test_the_levels_that_a_model_read_go_before_those_of_the_rules_but_only_what_may_be_a_title_becomes_one():
+    page = [
+        block(NodeKind.TITLE, "Costs", 0.1),
+        block(NodeKind.PARAGRAPH, "Limits of this study", 0.2),
+        block(NodeKind.TABLE, "", 0.3, 0.4, html=HTML),
+        block(NodeKind.PARAGRAPH, LONG, 0.5, 0.6),
+        block(NodeKind.FIGURE, "", 0.7, 0.8, picture="p"),
+    ]
+    plain, read = structure(page), structure(page, levels_read=dict(enumerate((0, 2, 1, 1, 1))))
+    assert [section.title for section in read.sections] == ["Limits of this study"]
+    assert [node.id for node in read.nodes] == [node.id for node in plain.nodes] and read.rows == plain.rows
+    kinds = [node.kind for node in plain.nodes]
+    assert [node.kind for node in read.nodes] == [kinds[0], NodeKind.TITLE, *kinds[2:]]
+
+
 @pytest.fixture(scope="module")
 def report():
     first = [
