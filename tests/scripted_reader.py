@@ -53,11 +53,11 @@ def page_read(prompt: str, pieces):
     titles = [name for name, (heading, _) in shown.items() if heading.endswith(": title")]
     drawn = [name for name, (heading, _) in shown.items() if heading.endswith((": figure", ": table"))]
     return {
-        "sections": [{"id": name, "level": 1 + (place > 0)} for place, name in enumerate(titles[:6])],
+        "sections": [{"id": name, "level": 1 + (place > 0)} for place, name in enumerate(titles[:10])],
         "elements": [{"id": name, "summary": summed_up(shown[name][1]), "looks": "grey"} for name in asked],
         "words": [{"id": name, "words": "Axis 1 2 3"} for name in drawn[:2]],
         "links": [{"source": [*shown][-1], "target": remembered[0], "relation": "explains"}] if remembered and shown else [],
-        "memory": {"names": [{"name": "Thing", "ids": [*shown][:1]}], "topics": ["things"], "open": drawn[:6]},
+        "memory": {"names": [{"name": "Thing", "ids": [*shown][:1]}], "topics": ["things"], "open": drawn[:5]},
     }
 
 

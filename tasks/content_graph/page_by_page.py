@@ -34,10 +34,12 @@ REMEMBERED_CHARACTERS = 160
 HIGHEST_LEVEL = 9
 MOST_COPIED = 2
 """Figures and tables whose words are copied in one call."""
+MOST_NAMES, MOST_NOTES, NAME_CHARACTERS = 10, 5, 60
+"""Of what is remembered; a server that does not hold a form writes more, and every later call would show it."""
 CONTINUES = "continues"
 """The link that becomes an edge of its own, from what is continued, as the layout has it; all others become references."""
 
-Name = Annotated[str, characters(60)]
+Name = Annotated[str, characters(NAME_CHARACTERS)]
 
 
 class Opening(Form):
@@ -76,15 +78,15 @@ class NamedThing(Form):
 class Noted(Form):
     """What is still to be known on later pages."""
 
-    names: Annotated[list[NamedThing], items(10)]
-    topics: Annotated[list[Name], items(5)]
-    open: Annotated[list[NodeId], items(6)]
+    names: Annotated[list[NamedThing], items(MOST_NAMES)]
+    topics: Annotated[list[Name], items(MOST_NOTES)]
+    open: Annotated[list[NodeId], items(MOST_NOTES)]
 
 
 class PageReading(Form):
     """What the model read on a page."""
 
-    sections: Annotated[list[Opening], items(6)]
+    sections: Annotated[list[Opening], items(10)]
     elements: list[PageElement]
     words: Annotated[list[PictureWords], items(MOST_COPIED)]
     links: Annotated[list[PageLink], items(8)]
@@ -110,8 +112,9 @@ class Memory:
         sections = list(self.sections)
         for place, level in opened:
             sections = [(other, above) for other, above in sections if above < level] + [(place, level)]
-        names = ((without_controls(thing.name), _places(thing.ids, known)) for thing in noted.names)
-        return Memory(tuple(sections), tuple(names), tuple(map(without_controls, noted.topics)), _places(noted.open, known))
+        names = ((_short(thing.name), _places(thing.ids, known)) for thing in noted.names[:MOST_NAMES])
+        topics = map(_short, noted.topics[:MOST_NOTES])
+        return Memory(tuple(sections), tuple(names), tuple(topics), _places(noted.open, known)[:MOST_NOTES])
 
     def lines(self) -> str:
         """Return it as the prompt shows it; "nothing yet" at the beginning."""
@@ -267,6 +270,10 @@ def _place(name: str) -> int:
 
 def _places(names: Sequence[str], known: frozenset[int]) -> tuple[int, ...]:
     return tuple(place for name in names if (place := _place(name)) in known)
+
+
+def _short(name: str) -> str:
+    return shorten(without_controls(name), NAME_CHARACTERS)
 
 
 def _is_drawn(node: Node) -> bool:

@@ -1,7 +1,8 @@
 """Reading a file into pages of blocks: in children with limits and no network, with a fallback for what misbehaves."""
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,19 +89,34 @@ def sample_file(
     return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
 
 
-def render_page(
-    path: Path, *, page: int, dpi: int, settings: IngestSettings, document_id: str | None = None, password: str | None = None
-) -> bytes:
-    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG.
+def render_page(path: Path, *, page: int, dpi: int, settings: IngestSettings) -> bytes:
+    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
+    with open_pages(path, settings=settings) as draw:
+        return draw(page, dpi)
 
-    Raises ParseError where it cannot be drawn, or where the file is not the one named `document_id` any more.
+
+@contextmanager
+def open_pages(
+    path: Path, *, settings: IngestSettings, document_id: str | None = None, password: str | None = None
+) -> Iterator[Callable[[int, int], bytes]]:
+    """Give what draws a PDF's pages by number and resolution, as PNG or JPEG, all from one copy of the file.
+
+    Raises ParseError where the file cannot be opened, or is not the one named `document_id` any more; so does drawing.
     """
     with session_for(path, settings=settings, document_id=document_id, password=password) as session:
-        if not 1 <= page <= len(_survey(session).page_labels):
-            raise ParseError(DocumentState.FAILED, f"{path.name} is not a PDF with a page {page}")
-        ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
-        _check(ending, parser=f"page {page} cannot be drawn: pdfium")
-        return read_left_bytes(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
+        count = len(_survey(session).page_labels)
+
+        def draw(page: int, dpi: int) -> bytes:
+            if not 1 <= page <= count:
+                raise ParseError(DocumentState.FAILED, f"{path.name} is not a PDF with a page {page}")
+            ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
+            try:
+                _check(ending, parser=f"page {page} cannot be drawn: pdfium")
+                return read_left_bytes(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
+            finally:
+                session.clear(folder)
+
+        yield draw
 
 
 def _survey(session: Session) -> FileSurvey:

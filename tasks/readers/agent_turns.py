@@ -189,9 +189,12 @@ def _wrong(turn: Turn, turns: Turns, tools: Sequence[str]) -> str:
     if turn.tool == "more" and turns.rest is None:
         return "there is no query that has more to show"
     named = turns.named
-    lone = [turn.node] if turn.tool == "context" and len(named.get(turn.node, ())) != 1 else []
-    if unknown := [*(name for name in (*turn.keep, *turn.drop) if name not in named), *lone]:
+    if unknown := [
+        name for name in (*turn.keep, *turn.drop, *([turn.node] if turn.tool == "context" else [])) if name not in named
+    ]:
         return f"{', '.join(unknown[:3])} was not shown; name ids that were"
+    if turn.tool == "context" and len(named[turn.node]) != 1:
+        return "a context is that of one passage; name its id"
     if turn.tool == "search" and not model_words(turn.words):
         return "a search needs words"
     return "" if turn.tool != "query" or turn.where else "a query needs at least one condition in where"

@@ -99,7 +99,7 @@ class AnalysisSettings(Settings):
     pages: Literal["rules", "model"] = Field(
         "rules",
         description="model: the chat model reads page after page, by its picture where it sees: the outline, what each element "
-        "says and has to do with others; then `by` asks nothing more. A small one does not",
+        "says and has to do with others; then `by` asks nothing more. A small one describes them",
     )
     pages_model: ModelPagesSettings = ModelPagesSettings()
     summary_words: int = 40  # words of the summary; the papers ask for one sentence

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -390,10 +391,14 @@ def test_a_document_is_read_page_by_page_as_it_looks_and_costs_nothing_a_second_
 
 
 def test_a_page_without_a_picture_is_read_by_its_words_and_one_that_cannot_be_drawn_says_so(paged, server, monkeypatch):
-    def broken(_path, *, page, **_how):
-        raise ParseError(DocumentState.FAILED, f"page {page} cannot be drawn: pdfium broke off")
+    @contextmanager
+    def broken(_path, **_how):
+        def draw(page, _dpi):
+            raise ParseError(DocumentState.FAILED, f"page {page} cannot be drawn: pdfium broke off")
 
-    monkeypatch.setattr("tasks.ingest.page_steps.render_page", broken)
+        yield draw
+
+    monkeypatch.setattr("tasks.ingest.page_steps.open_pages", broken)
     (paged / MANUAL).write_bytes((CORPUS / MANUAL).read_bytes())
     outcomes = {outcome.record.media_type.rpartition("/")[2]: outcome for outcome in read(paged)}
     assert not any(request.images for request in server.requests)
