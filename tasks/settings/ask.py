@@ -44,7 +44,7 @@ class RelevanceSettings(Settings):
     # what BM25 sees; content: headings, caption, text, words in the picture; paper: summary and keywords
     text: Literal["content", "paper"] = "content"
     page_share: Share = 0.33  # weight of the page that a node stands on, against the node; 0: the paper
-    pair_share: Share = 0.5  # weight of neighbouring words of the question found together, against single ones; 0: the paper
+    pair_share: float = 0.5  # weight of neighbouring words of the question found together, against single ones; 0: the paper
     # what the question is compared with; evolved: the paper, which evolves with a model
     vectors: Literal["initial", "evolved"] = "initial"
     saturation: float = 1.2  # BM25's k1: how soon a word's repetition stops to count
