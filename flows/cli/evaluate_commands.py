@@ -71,6 +71,7 @@ def _show_work(plan: EvaluationPlan, output: Output, *, alone: bool) -> None:
     named = ("documents", "pages", "calls", "input_tokens", "output_tokens")
     work = {name: sum(getattr(one, name) for one in left) for name in named}
     work |= {"questions": len(plan.questions), "rows": len(plan.arms), "most_calls_of_questions": calls * len(plan.questions)}
+    work["notes"] = plan.request.published.unprinted(plan.benchmark.name) if plan.request.published else ()
     if not output.as_json:
         output.show("table_work.j2", work=work)
     elif alone:

@@ -1,15 +1,11 @@
 """Ctrl-C while modules load and while a flow starts or ends: it ends the process at once."""
 
-import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from flows.display.output import INTERRUPT_EXIT
-
-SHOW_CURSOR = "\x1b[?25h"
+from flows.display.output import leave_at_once
 
 
 @contextmanager
@@ -21,10 +17,7 @@ def end_by_ctrl_c(words: str) -> Iterator[None]:
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        # a progress bar may have hidden the cursor
-        sys.stderr.write(f"{SHOW_CURSOR if sys.stderr.isatty() else ''}\n{words}\n")
-        sys.stderr.flush()
-        os._exit(INTERRUPT_EXIT)
+        leave_at_once(words)
 
     try:
         before = signal.getsignal(signal.SIGINT)

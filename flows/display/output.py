@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic_core import to_jsonable_python
 from rich.console import Console
@@ -22,6 +23,20 @@ BEGINNING = re.compile(r"^ *(?:\[\d+\] |- )?")
 
 INTERRUPT_EXIT = 130
 STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
+SHOW_CURSOR = "\x1b[?25h"
+
+
+def leave_at_once(words: str = "") -> NoReturn:
+    """End the process with these words, as Ctrl-C does.
+
+    A progress bar may have hidden the cursor, and stands before sys.stderr: what is written there it would draw itself below.
+    """
+    stderr = sys.__stderr__ or sys.stderr
+    stderr.write(f"{SHOW_CURSOR if stderr.isatty() else ''}\n{words}\n" if words else SHOW_CURSOR * stderr.isatty())
+    stderr.flush()
+    os._exit(INTERRUPT_EXIT)
+
+
 """The last words of a run after Ctrl-C."""
 
 

@@ -1,15 +1,13 @@
 """Ctrl-C ends an ingest in order, within ten seconds; a second one ends it at once."""
 
-import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from types import FrameType
 
-from flows.display.output import INTERRUPT_EXIT, STOPPED
+from flows.display.output import STOPPED, leave_at_once
 from tasks.models.process import interrupt_models
 from tasks.parsing.supervisor import CHILDREN
 from tasks.progress import forget_stop, request_stop, stop_requested
@@ -66,7 +64,7 @@ def cancel_cut_off() -> None:
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     if stop_requested():
-        os._exit(INTERRUPT_EXIT)
+        leave_at_once()
     cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
     cut.daemon = True
     cut.start()
@@ -87,6 +85,4 @@ def end_all_work() -> None:
 
 def _cut_off() -> None:
     # Children die with us, and what is not published is not visible: a cut loses only the steps in flight.
-    sys.stderr.write(f"\n{STOPPED}\n")
-    sys.stderr.flush()
-    os._exit(INTERRUPT_EXIT)
+    leave_at_once(STOPPED)

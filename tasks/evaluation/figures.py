@@ -47,6 +47,7 @@ from tasks.evaluation.scoring import (
     score_shown,
 )
 from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, score_sizes
+from tasks.evaluation.tables.published import PublishedTable
 
 FEWEST_DOCUMENTS = 2
 """One document, drawn anew, is always itself: its interval is a point, and that is no certainty."""
@@ -153,7 +154,7 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
     if what == "ablations":
         scored = with_differences(scored)
     if table := plan.request.published:
-        notes = (*notes, *table.remarks(plan.benchmark.name))
+        notes = (*_what_a_table_lacks(plan, table, models), *notes, *table.remarks(plan.benchmark.name))
     if plan.fitted_on:
         models = {**models, **weights_named(plan.fitted_on.benchmark.name, plan.fitted_on.benchmark.hash)}
     return Evaluation(
@@ -171,6 +172,16 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
         scored=scored,
         models=models,
         notes=notes,
+    )
+
+
+def _what_a_table_lacks(plan: EvaluationPlan, table: PublishedTable, models: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what keeps figures here from being the paper's: no model that reads, and parts that no question is of."""
+    asked = {group for question in plan.questions for group in groups_of(question)}
+    unasked = [column.of for column in table.columns if column.of not in asked]
+    return (
+        *(["no chat model reads: what the paper has a model do, rules do here"] if not models.get("chat") else []),
+        *([f"no question that was asked is of {', '.join(dict.fromkeys(unasked))}"] if unasked else []),
     )
 
 

@@ -88,11 +88,15 @@ class PublishedTable(_Part):
         first = self.datasets.index(dataset) * len(self.columns)
         return {row: numbers[first : first + len(self.columns)] for row, numbers in self.printed.items()}
 
+    def unprinted(self, dataset: str) -> tuple[str, ...]:
+        """Say that nothing is printed on a dataset, and where something is; nothing where it is on this one."""
+        here = dataset in self.datasets
+        return () if here else (f"the paper prints no figures on {dataset!r}; it has them on: {', '.join(self.datasets)}",)
+
     def remarks(self, dataset: str) -> tuple[str, ...]:
         """Return what the figures beside each other do not show: who answered and judged there, and which rows are not here."""
-        prints = ", ".join(self.datasets)
         return (
-            *([f"the paper prints no figures on {dataset!r}; it has them on: {prints}"] if dataset not in self.datasets else []),
+            *self.unprinted(dataset),
             *([f"the printed answers are of {self.printed_for}"] if self.printed_for else []),
             *([f"the printed answers were judged by {self.judged}"] if self.judged else []),
             *(f"{row.name} is not here: {row.absent}" for row in self.rows if row.absent),
