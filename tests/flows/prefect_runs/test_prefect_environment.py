@@ -1,16 +1,18 @@
 """The temporary server: no account, no telemetry, dies with its parent; the first Ctrl-C is a wish, the second an end."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from deployments.children import descendants
-from flows.display.output import INTERRUPT_EXIT
+from flows.display.output import INTERRUPT_EXIT, STOPPED
 from flows.prefect_runs.interruption import cancel_cut_off, end_in_order, run_beside
 from flows.prefect_runs.server import answers, prefect_server, server_is_configured
 from storage.errors import ExpectedError
@@ -164,6 +166,23 @@ def test_the_second_signal_ends_at_once():
 def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
     done = ended_by("interruption.PATIENCE_SECONDS = 0.2", ORDERLY, CTRL_C, WAIT)
     assert done.returncode == INTERRUPT_EXIT and "what is finished stays, and the same command goes on" in done.stderr
+
+
+@pytest.mark.parametrize("ending", [CTRL_C, f"{CTRL_C}\n{CTRL_C}"], ids=["cut off", "a second Ctrl-C"])
+def test_a_bar_that_is_cut_off_gives_the_cursor_back_and_draws_no_more(ending):
+    bar = ("from rich.console import Console", "interruption.PATIENCE_SECONDS = 0.2")
+    shown = "with Console(stderr=True).status('asking'), interruption.end_in_order():"
+    code = "\n".join(["import os, signal, time", "from flows.prefect_runs import interruption", *bar, shown, ending, WAIT])
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=os.environ | {"TERM": "xterm"}) as program:
+        os.close(theirs)
+        written = b""
+        with suppress(OSError):  # where the other end is closed
+            while piece := os.read(ours, 65536):
+                written += piece
+    os.close(ours)
+    assert program.returncode == INTERRUPT_EXIT and written.count(b"\x1b[?25l") == 1
+    assert written.split(b"\x1b[?25h")[-1].strip() in (b"", STOPPED.encode())
 
 
 def test_a_signal_that_is_ignored_stays_ignored():

@@ -177,6 +177,17 @@ def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_pri
     elsewhere = replace(evaluation, benchmark="mine")
     assert tables_of(elsewhere)[0].cells.rows()[0] == ("R = 0", "0.0 (-)* / -")
     assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))
+    assert "no chat model reads" in evaluation.notes[0] and "no question that was asked" not in str(evaluation.notes)
+
+
+def test_a_papers_table_names_the_parts_that_no_question_is_of():
+    one = BenchmarkQuestion("one", "How deep?", ("a.pdf",), answers=("20 m",), document_type="Guidebook")
+    plan = plan_by_hand(one, what="table", table="lad-5")
+    judged = {arm.name: {"one": Judged("one", True, BY_RULES, MatchKind.EXACT)} for arm in plan.arms}
+    asked = {arm.name: {"one": answered(one, answer="20 m")} for arm in plan.arms}
+    notes = summed(plan, Results(asked, judged, models={"chat": "scripted"})).notes
+    assert notes[0].startswith("no question that was asked is of type: ") and "Guidebook" not in notes[0]
+    assert "no chat model reads" not in str(notes)
 
 
 def test_a_papers_table_may_have_rows_of_another_and_its_figures_on_a_dataset_are_those_of_its_columns():
