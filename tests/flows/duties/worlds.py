@@ -77,11 +77,13 @@ class Papers:
         return [self.node_of(heading, text) for heading, text in passages_of(request).values()]
 
     def node_of(self, heading: str, text: str) -> Node:
-        """Return the node of a heading such as "n1: caption, page 3", whose words come last in the text."""
-        line, place = plain(text), f"{heading.partition(': ')[2]},"
+        """Return the node of a heading such as "n1: caption, page 3", whose words come last in the text, or its first words."""
+        whole, place = text.partition("[... ")[0].rstrip(), f"{heading.partition(': ')[2]},"
+        line, last = plain(whole), plain(" ".join(whole.splitlines()[-2 if place.startswith("table") else -1 :]))
         of_kind = [node for node in self.nodes if place.startswith(f"{node.kind.value}, page {node.page},")]
-        found = max(of_kind, key=lambda node: line.rfind(words_of(node)))
-        assert words_of(found) in line, f"none of the nodes stands under {heading}"
+        cut = [node for node in of_kind if len(of_kind) == 1 or (whole != text and {*last.split()} <= {*words_of(node).split()})]
+        found = cut[0] if cut else max(of_kind, key=lambda node: line.rfind(words_of(node)))
+        assert cut or words_of(found) in line, f"none of the nodes stands under {heading}"
         return found
 
     def nodes_in(self, text: str) -> set[int]:
