@@ -120,6 +120,7 @@ def first_look(question: Question, graph: CandidateGraph, scores: NodeScores, co
     """Show the best nodes of the question before the first turn; for a small model those near the best are kept."""
     best = strongest(scores=scores.combined, count=context.settings.agent.search_nodes).tolist()
     kept = near_best(graph, scores, context) if context.reader.short else ()
+    best = [*dict.fromkeys((*best, *kept))]
     way = trace_step(Way(), TraceKind.SEARCH, question.text, best, graph, context)
     turns = Turns(_overview(graph, scores, context), kept=tuple(kept), way=way)
     return turns.and_look(question.text, best, "", graph, context)
@@ -230,8 +231,9 @@ async def search(question: Question, graph: CandidateGraph, turns: Turns, contex
 def show_found(_question: Question, graph: CandidateGraph, scores: NodeScores, turns: Turns, context: AskContext) -> Turns:
     """Show the best nodes of a search; for a small model those near the best are kept."""
     nodes = strongest(scores=scores.combined, count=context.settings.agent.search_nodes).tolist()
-    kept = (*turns.kept, *near_best(graph, scores, context)) if context.reader.short else turns.kept
-    after = replace(turns, sought="", kept=tuple(dict.fromkeys(kept)))
+    kept = near_best(graph, scores, context) if context.reader.short else ()
+    nodes = [*dict.fromkeys((*nodes, *kept))]
+    after = replace(turns, sought="", kept=tuple(dict.fromkeys((*turns.kept, *kept))))
     return after.and_found(TraceKind.SEARCH, turns.sought, nodes, "", graph, context, total=len(nodes))
 
 

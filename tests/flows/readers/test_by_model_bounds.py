@@ -152,6 +152,15 @@ def test_a_small_model_is_asked_in_small_forms_and_rules_do_what_it_is_not_asked
     assert answer.usage.calls <= BOUNDS[reader] and answer.answer.startswith("20 metres")
 
 
+def test_what_is_kept_for_a_small_model_is_shown_to_it(context):
+    narrow = model_settings(reading={"model": {"forms": "small"}}, agent={"search_nodes": 1, "search_share": 0.0})
+    words = iter(['"crew of the storm"', '""'])
+    with read_by(context, Reader(FACTS, instead=SMALL | {"ShortTurn": lambda _: next(words)}), settings=narrow) as (place, server):
+        answer_at(place, QUESTION, reader="agent")
+    turns = [request.prompt for request in server.requests if request.form == "ShortTurn"]
+    assert len(turns) == 2 and all("kept so far\nn1, n2" in prompt for prompt in turns)
+
+
 def test_a_question_that_was_killed_in_a_turn_pays_for_no_turn_twice(context):
     turns = [turn("search", words=words) for words in ("crew", "storm", "tide", "price", "steel", "harbour", "wire")]
 
