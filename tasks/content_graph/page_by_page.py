@@ -36,6 +36,8 @@ MOST_COPIED = 2
 """Figures and tables whose words are copied in one call."""
 MOST_NAMES, MOST_NOTES, NAME_CHARACTERS = 10, 5, 60
 """Of what is remembered; a server that does not hold a form writes more, and every later call would show it."""
+LONGEST_ID = 9
+"""Python refuses to read a number of some thousand digits."""
 CONTINUES = "continues"
 """The link that becomes an edge of its own, from what is continued, as the layout has it; all others become references."""
 
@@ -265,7 +267,7 @@ def _take(reply: PageReading, group: Sequence[int], memory: Memory, read: PagesR
 
 def _place(name: str) -> int:
     """Return the place that an id names, -1 where it is none."""
-    return int(name[1:]) if name[1:].isdecimal() else -1
+    return int(name[1:]) if name[1:].isdecimal() and len(name) <= LONGEST_ID else -1
 
 
 def _places(names: Sequence[str], known: frozenset[int]) -> tuple[int, ...]:

@@ -113,7 +113,7 @@ FORGED = {
         {"source": "n5", "target": "n5", "relation": "updates"},
         {"source": "n0", "target": "n5", "relation": "updates"},
     ],
-    "memory": {"names": [{"name": "Dam", "ids": ["n11", "nx", "n5"]}], "topics": [], "open": ["n3"]},
+    "memory": {"names": [{"name": "Dam", "ids": ["n11", "nx", "n5"]}], "topics": [], "open": ["n3", "n" + "9" * 5000]},
 }
 
 
