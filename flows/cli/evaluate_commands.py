@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +17,14 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from flows.display.output import Output
-from flows.display.progress import every, print_news
+from flows.display.progress import every, format_seconds, print_news
 from storage.errors import RequestError
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
-from storage.text import list_names, minute
+from storage.text import counted, list_names, minute
+from tasks.events import CallEnded, Event, subscribe
+from tasks.models.chat.errors import Outcome
 from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings, set_values
 from tasks.settings.base import change_settings
@@ -208,7 +211,8 @@ def _arms(evaluation: Evaluation) -> list[str]:
 
 class AskingMeter:
     def __init__(self, questions: int) -> None:
-        self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
+        self._questions, self._asked, self._read, self._calls, self._now = questions, 0, 0, 0, "starting"
+        self._began = time.monotonic()
         self._lock = threading.Lock()
 
     def hear(self, progress: Progress) -> None:
@@ -220,17 +224,25 @@ class AskingMeter:
                 self._read += progress.step == "done"
                 self._now = f"reading documents, {self._read} done; {progress.step}"
 
+    def count(self, event: Event) -> None:
+        """Count what a model was asked: a question may take minutes, and its calls show that it goes on."""
+        if isinstance(event, CallEnded) and event.call.outcome is not Outcome.CACHED:
+            with self._lock:
+                self._calls += 1
+
     def describe(self) -> str:
         if stop_requested():
             return "stopping; a second Ctrl-C ends it at once"
-        return f"{self._asked} of {self._questions} questions asked; {self._now}"
+        took = format_seconds(time.monotonic() - self._began)
+        calls = f", {counted(self._calls, 'call')} in {took}" if self._calls else ""
+        return f"{self._asked} of {self._questions} questions asked{calls}; {self._now}"
 
 
 @contextlib.contextmanager
 def show_progress(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
     """Show how far an evaluation is inside the block: a line that changes on a terminal, a line every so often elsewhere."""
     meter = AskingMeter(questions)
-    with listening(meter.hear):
+    with listening(meter.hear), subscribe(meter.count):
         if quiet:
             yield
         elif console.is_terminal:

@@ -37,8 +37,11 @@ KIND = pl.coalesce(*(pl.when(METRIC.str.contains(names)).then(pl.lit(kind)) for 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, config=ConfigDict(arbitrary_types_allowed=True))
 class EvaluationView(Evaluation):
+    """`printed` are the figures of a paper's table, by row and column."""
+
     figures: Annotated[pl.DataFrame, PlainSerializer(pl.DataFrame.to_dicts)]
     scored: Annotated[pl.DataFrame, Field(exclude=True)]
+    printed: Mapping[str, Mapping[str, float | str]]
     pictures: tuple[Path, ...]
 
 
@@ -69,7 +72,9 @@ class Table(NamedTuple):
 
 def view_evaluation(evaluation: Evaluation) -> EvaluationView:
     pictures = tuple(sorted((evaluations_folder() / evaluation.run_id).glob("*.png")))
-    return EvaluationView(**{each.name: getattr(evaluation, each.name) for each in fields(Evaluation)}, pictures=pictures)
+    printed = table.printed_on(evaluation.benchmark) if (table := table_of(evaluation.what)) else {}
+    own = {each.name: getattr(evaluation, each.name) for each in fields(Evaluation)}
+    return EvaluationView(**own, printed=printed, pictures=pictures)
 
 
 def view_comparison(before: Evaluation, after: Evaluation) -> ComparisonView:
@@ -155,7 +160,7 @@ def _beside_the_paper(evaluation: Evaluation, table: PublishedTable, *, brief: b
     rows = []
     for row in table.rows:
         here = [_measured(figures, row.name, column, brief=brief) for column in table.columns]
-        there = map(str, printed.get(row.name, [units.MISSING] * len(here)))
+        there = [printed.get(row.name, {}).get(name, units.MISSING) for name in names]
         rows.append((row.name, *(f"{own} / {paper}" for own, paper in zip(here, there, strict=True))))
     cells = pl.DataFrame(rows, schema=["row", *names], orient="row")
     if len(names) > MOST_COLUMNS:

@@ -81,12 +81,13 @@ class PublishedTable(_Part):
         """The rows that can be run: readers, with what they set over the preset."""
         return {row.name: (row.reader, row.set) for row in self.rows if row.reader}
 
-    def printed_on(self, dataset: str) -> Mapping[str, tuple[float | str, ...]]:
-        """Return the figures on a dataset, by row in the order of the columns; none where the paper has not measured on it."""
+    def printed_on(self, dataset: str) -> Mapping[str, Mapping[str, float | str]]:
+        """Return the figures on a dataset, by row and column; none where the paper has not measured on it."""
         if dataset not in self.datasets:
             return {}
-        first = self.datasets.index(dataset) * len(self.columns)
-        return {row: numbers[first : first + len(self.columns)] for row, numbers in self.printed.items()}
+        names = [column.name for column in self.columns]
+        first = self.datasets.index(dataset) * len(names)
+        return {row: dict(zip(names, numbers[first:], strict=False)) for row, numbers in self.printed.items()}
 
     def unprinted(self, dataset: str) -> tuple[str, ...]:
         """Say that nothing is printed on a dataset, and where something is; nothing where it is on this one."""

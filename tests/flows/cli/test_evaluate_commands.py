@@ -20,12 +20,14 @@ from flows.cli.main import main
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
 from storage.records.evaluations import Figure
+from tasks.models.chat.errors import Outcome
 from tasks.progress import Progress, forget_stop, report, request_stop
 from tests.evaluation_plans import small_benchmark
 from tests.flows.cli.test_cli import heavy_loaded_by
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, flowreader
 from tests.storage.evaluation_worlds import evaluation, scored
+from tests.tasks import event_worlds
 
 EARLY, LATE = "0a63db1e-early", "5f9ed5fc-late"
 STOP_SECONDS = 10.0
@@ -160,6 +162,13 @@ def test_while_it_works_people_see_documents_read_in_questions_asked_and_by_whom
         assert heard(("flow", "ask")) == "stopping; a second Ctrl-C ends it at once"
     finally:
         forget_stop()
+
+
+def test_a_question_of_minutes_shows_how_many_calls_have_been_answered_those_from_the_cache_not_among_them():
+    meter = AskingMeter(1)
+    for outcome in (Outcome.OK, Outcome.INVALID, Outcome.CACHED):
+        meter.count(event_worlds.call(outcome))
+    assert meter.describe() == "0 of 1 questions asked, 2 calls in 0 s; starting"
 
 
 @pytest.mark.parametrize("terminal", [True, False])
