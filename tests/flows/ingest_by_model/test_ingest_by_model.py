@@ -1,102 +1,25 @@
 """Ingest with a model behind a real socket: what it costs, what a second time costs, and what stays when it ends early."""
 
-import asyncio
 import json
-import re
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
-from flows.ingest import read_document
-from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import open_for_reading
-from storage.locations import artifacts_folder, calls_folder, corpus_location
+from storage.locations import corpus_location
 from storage.memo import home_memo
-from storage.records.documents import DocumentState, EdgeKind, Modality, NodeKind
+from storage.records.documents import DocumentState, EdgeKind
 from storage.runs.log import EntryKind
-from storage.runs.replies import CallCache
 from storage.runs.views import read_run
 from tasks.finding.plan import UNFINISHED
-from tasks.ingest.keys import IngestTools
-from tasks.ingest.model import reader_identity, reading_model
-from tasks.ingest.request import EvolveRequest, IngestRequest, look, survey
-from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
+from tasks.ingest.request import EvolveRequest
 from tasks.models.chat.errors import ChatEndedError
-from tasks.models.embedding.embedder import default_identity, open_embedder
-from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
-from tasks.settings.ask import AllSettings, load_settings
-from tasks.settings.base import change_settings
 from tasks.settings.presets import FLOWREADER
-from tests.chat_server import Misbehaviour, chat_server
-from tests.program import CORPUS, flowreader
-from tests.scripted_reader import pieces_of, reads_well
-
-SETTINGS = """
-[reading.analysis]
-by = "model"
-[reading.evolution]
-mode = "model"
-[models.retries]
-attempts = 2
-down_seconds = 0
-"""
-METHOD = {
-    "reading.analysis.model.nodes_per_call": 4,
-    "reading.evolution.rounds": 2,
-    "reading.evolution.model.nodes_per_call": 4,
-    "models.retries.first_wait_seconds": 0.01,
-    "models.retries.longest_wait_seconds": 0.02,
-    "models.retries.failures_until_pause": 2,
-}
-"""A method of many small calls that are soon repeated."""
-MANUAL = "maintenance_manual.docx"
-
-
-def by_method(monkeypatch, method):
-    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: change_settings(AllSettings(), method))
-
-
-@pytest.fixture
-def folder(tmp_path, home, monkeypatch):
-    """A folder of documents, with a settings file beside it; the environment names a model at no address yet."""
-    monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
-    by_method(monkeypatch, METHOD)
-    made = tmp_path / "in"
-    made.mkdir()
-    (made / MANUAL).write_bytes((CORPUS / MANUAL).read_bytes())
-    (tmp_path / "model.toml").write_text(SETTINGS)
-    return made
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with chat_server(reads_well) as serving:
-        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", serving.base_url)
-        yield serving
-
-
-def read(folder, published=(), asked=IngestRequest):
-    """Read every document of the folder as the flow does, one after the other, without publishing; return how each ended."""
-    settings, location = load_settings(folder.parent / "model.toml").for_ingest(), corpus_location("default")
-    told = {"parameters": {}, "settings": {}, "run_id": "", "snapshot": lambda: 0}
-    with lineage_of_run(location, **told) as place, working_at(place), reading_model(settings, writing_calls(place)) as chat:
-        embedder = open_embedder(default_identity())
-        tools = IngestTools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
-        request = asked(paths=(str(folder),), settings=settings)
-        found = survey(request, look(request), published, embedder.identity, reader_identity(settings, chat.name))
-        return [asyncio.run(read_document(work, tools=tools)) for work in found.plan.work]
-
-
-def kept():
-    cache = CallCache(calls_folder())
-    return {subject: len(cache.recall(subject)) for subject in cache.subjects()}
-
-
-def command(folder, *arguments, home, check, **more):
-    settings = folder.parent / "model.toml"
-    return flowreader("ingest", folder, "--settings", settings, *arguments, home=home, check=check, **more)
+from tests.chat_server import Misbehaviour
+from tests.flows.ingest_by_model.worlds import MANUAL, METHOD, SETTINGS, by_method, command, documents, kept, read
+from tests.program import flowreader
+from tests.scripted_reader import pieces_of
 
 
 def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, server, home):
@@ -136,10 +59,6 @@ def test_the_papers_preset_asks_about_one_node_a_call_and_shows_its_content_and_
     assert {len(each) for each in asked} == {1} and all("\nText: " in text for ((_name, _heading, text),) in asked)
     seen = [nodes[int(name[1:])] for ((name, *_),), request in zip(asked, judged, strict=True) if request.images]
     assert seen and all(node.picture for node in seen)
-
-
-def documents(home):
-    return flowreader("documents", "export", home=home, check=0).stdout
 
 
 def anew_without_its_file(folder, home, exported):
@@ -287,130 +206,3 @@ def failing_on(word, how):
         return how if request.form != "NoteJudgements" and word in shown.lower() else None
 
     return misbehave
-
-
-MAPPED = 'map = "model"\n[models.retries]\nattempts = 2\ndown_seconds = 0\n'
-
-
-@pytest.fixture
-def mapped(folder):
-    """The folder, to be described by rules and mapped by the model."""
-    (folder.parent / "model.toml").write_text(f"[reading.analysis]\n{MAPPED}")
-    return folder
-
-
-def test_pages_and_sections_get_the_models_summaries_and_cost_nothing_a_second_time(mapped, server, home):
-    command(mapped, "--json", home=home, check=0)
-    with open_for_reading(corpus_location("default")) as snapshot:
-        (record,) = snapshot.documents()
-        pages, sections = snapshot.page_summaries([record.id]), snapshot.sections_of([record.id])
-        nodes = snapshot.nodes(record.id)
-    assert record.state is DocumentState.READY and not record.notes and record.attempt == ""
-    assert all(summary.startswith("It holds ") for summary in [*pages.values(), *(one.summary for one in sections)])
-    assert len(sections) > 3 and not any(node.summary.startswith("It tells") for node in nodes), "rules described the nodes"
-    assert server.calls == sum(kept().values()) == -(-len(pages) // 8) + calls_for(sections)
-    told = json.loads(command(mapped, "--estimate", "--json", home=home.with_name("empty"), check=0).stdout)
-    assert told["calls"] == server.calls and told["output_tokens"] == 80 * (len(pages) + len(sections))
-    exported, asked = documents(home), server.calls
-    home_memo(home).forget(record.id)
-    assert json.loads(command(mapped, "--estimate", "--json", home=home, check=0).stdout)["calls"] == 0
-    (outcome,) = read(mapped)
-    assert outcome.graph.sections == tuple(sections) and server.calls == asked and documents(home) == exported
-    flowreader("documents", "remove", MANUAL, home=home, check=0)
-    with open_for_reading(corpus_location("default")) as snapshot:
-        assert snapshot.sections_of([record.id]) == [] and snapshot.page_summaries([record.id]) == {} and kept() == {}
-
-
-def calls_for(sections):
-    """Return the calls that sections take, eight in a call, those under others first."""
-    heights = {}
-    for section in reversed(sections):
-        heights[section.id] = 1 + max((heights[one.id] for one in sections if one.parent_id == section.id), default=0)
-    return sum(-(-list(heights.values()).count(height) // 8) for height in set(heights.values()))
-
-
-@pytest.mark.torture
-def test_what_the_model_does_not_sum_up_is_told_and_asked_again_where_no_reply_came(mapped, server, home):
-    for how, attempt in ((Misbehaviour.UNKNOWN_IDS, ""), (Misbehaviour.ERROR, UNFINISHED)):
-        server.misbehave = lambda request, how=how: how if {"p1", "s1"} & pieces_of(request.prompt).keys() else None
-        (outcome,) = read(mapped)
-        assert outcome.record.state is DocumentState.READY and outcome.record.attempt == attempt
-        for note in ("1 page summed up by rules", "1 section without a summary"):
-            assert f"{note}, because the model gave no usable reply" in " ".join(outcome.record.notes)
-        assert outcome.graph.pages[0].summary and not outcome.graph.pages[0].summary.startswith("It holds ")
-        first, *others = outcome.graph.sections
-        assert first.summary == "" and all(section.summary.startswith("It holds ") for section in others)
-        home_memo(home).forget(outcome.record.id)
-
-
-@pytest.mark.torture
-def test_after_the_rounds_of_a_model_the_map_rests_on_what_they_wrote(folder, server):
-    (folder.parent / "model.toml").write_text(SETTINGS.replace("[reading.evolution]", 'map = "model"\n[reading.evolution]'))
-    (outcome,) = read(folder)
-    (page,) = [request for request in server.requests if "p1" in pieces_of(request.prompt)]
-    assert "Rewritten: " in pieces_of(page.prompt)["p1"][1] and outcome.graph.pages[0].summary.startswith("It holds ")
-    assert any(node.summary.startswith("Rewritten: ") for node in outcome.graph.nodes)
-
-
-@pytest.fixture
-def paged(folder):
-    """A paper in the folder's place, to be read page by page."""
-    (folder / MANUAL).unlink()
-    (folder / "paper.pdf").write_bytes((CORPUS / "paper.pdf").read_bytes())
-    (folder.parent / "model.toml").write_text("[reading.analysis]\n" + MAPPED.replace("map =", "pages ="))
-    return folder
-
-
-def test_a_document_is_read_page_by_page_as_it_looks_and_costs_nothing_a_second_time(paged, server, home):
-    command(paged, "--json", home=home, check=0)
-    with open_for_reading(corpus_location("default")) as snapshot:
-        (record,) = snapshot.documents()
-        nodes, edges, sections = snapshot.nodes(record.id), snapshot.edges(record.id), snapshot.sections_of([record.id])
-    assert record.state is DocumentState.READY and not record.notes and record.attempt == ""
-    shown = [request for request in server.requests if request.form == "PageReading"]
-    pages = [int(re.search(r"you are at page (\d+)", request.prompt)[1]) for request in shown]
-    pictures = {page: request.images for page, request in zip(pages, shown, strict=True)}
-    assert pages == sorted(pages) and [*pictures] == [1, 2, 3, 4, 5, 6] and len({*map(tuple, pictures.values())}) == 6
-    assert all(request.images == pictures[page] and len(request.images) == 1 for page, request in zip(pages, shown, strict=True))
-    assert sum(node.summary.startswith("It holds ") for node in nodes) > 20 and not any(
-        "It tells" in node.summary for node in nodes
-    )
-    assert {section.level for section in sections} == {1, 2} and [section.ordinal for section in sections] == [
-        *range(len(sections))
-    ]
-    titles = {section.title for section in sections}
-    assert titles <= {node.content for node in nodes if node.kind is NodeKind.TITLE} and len(titles) > 3
-    assert any(edge.relation == "explains" and edge.kind is EdgeKind.REFERS_TO for edge in edges)
-    assert any(node.picture_text == "Axis 1 2 3" for node in nodes if node.modality is not Modality.TEXT)
-    told = json.loads(command(paged, "--estimate", "--json", home=home.with_name("empty"), check=0).stdout)
-    assert told["calls"] == server.calls == len(shown)
-    asked = server.calls
-    home_memo(home).forget(record.id)
-    (outcome,) = read(paged)
-    assert list(outcome.graph.nodes) == list(nodes) and server.calls == asked
-
-
-def test_a_page_without_a_picture_is_read_by_its_words_and_one_that_cannot_be_drawn_says_so(paged, server, monkeypatch):
-    @contextmanager
-    def broken(_path, **_how):
-        def draw(page, _dpi):
-            raise ParseError(DocumentState.FAILED, f"page {page} cannot be drawn: pdfium broke off")
-
-        yield draw
-
-    monkeypatch.setattr("tasks.ingest.page_steps.open_pages", broken)
-    (paged / MANUAL).write_bytes((CORPUS / MANUAL).read_bytes())
-    outcomes = {outcome.record.media_type.rpartition("/")[2]: outcome for outcome in read(paged)}
-    assert not any(request.images for request in server.requests)
-    manual, paper = (outcomes[kind].record for kind in sorted(outcomes, key=len, reverse=True))
-    assert manual.notes == () and paper.state is manual.state is DocumentState.READY
-    assert "not seen by the model: page 1 cannot be drawn: pdfium broke off" in " ".join(paper.notes)
-
-
-def test_pages_are_not_read_anew_without_their_file(paged, server, monkeypatch):
-    (outcome,) = read(paged)
-    asked = server.calls
-    by_method(monkeypatch, METHOD | {"reading.analysis.pages_model.elements_per_call": 5})
-    (stays,) = read(paged, published=[outcome.record], asked=EvolveRequest)
-    assert stays.graph is None and server.calls == asked
-    assert "its pages are to be drawn for the model; ingest its file" in stays.record.notes[0]
