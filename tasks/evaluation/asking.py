@@ -111,7 +111,8 @@ def sizes_for(arm: Arm, arms: Sequence[Arm], found: Results) -> Mapping[str, int
 def why_absent(arm: Arm, reader: PathReader) -> str:
     """Say why no answer of an arm would mean anything, "" where it does: a model that does not see is shown nothing by pictures."""
     blind = reader.model and not reader.sees and arm.ask.reading.model.path_characters == 0
-    return "it needs a model that sees, because it shows pages as pictures alone" if blind else ""
+    why = f"it shows pages as pictures alone, and {reader.model} does not see, by what its server or its reply to a picture says"
+    return why if blind else ""
 
 
 def right_pages(question: BenchmarkQuestion, context: EvaluationContext) -> tuple[PageKey, ...] | None:

@@ -48,7 +48,8 @@ from tasks.evaluation.scoring import (
 from tasks.evaluation.tables.published import find_table
 from tasks.evaluation.units import figures_in, write_figure
 from tasks.settings.ask import AllSettings
-from tasks.views.evaluations import tables_of, view_evaluation
+from tasks.views.evaluations import context_of, tables_of, view_evaluation
+from tasks.views.render import TEXT, draw
 from tests.evaluation_plans import answered, plan_by_hand
 from tests.storage.evaluation_worlds import scored
 
@@ -175,6 +176,8 @@ def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_pri
     assert evaluation.what == "g2-3" and table.cells.rows()[3] == ("R = 3", "100.0 (-)* / 80.0")
     assert table.cells.rows()[0] == ("R = 0", "0.0 (-)* / 76.0") and "the printed answers are of" in str(evaluation.notes)
     assert view_evaluation(evaluation).printed["R = 3"] == {"accuracy": 80.0}
+    narrow = draw(TEXT, "evaluation.j2", **context_of(evaluation, width=20))
+    assert "--markdown` has the intervals; * fewer" in narrow and "more than luck" not in narrow
     elsewhere = replace(evaluation, benchmark="mine")
     assert tables_of(elsewhere)[0].cells.rows()[0] == ("R = 0", "0.0 (-)* / -")
     assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))

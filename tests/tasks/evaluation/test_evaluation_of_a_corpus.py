@@ -72,4 +72,4 @@ def test_pictures_alone_are_asked_of_no_model_that_does_not_see(in_asked_home, b
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         plan, found = measured(benchmark, what="answers", readers=("pages",), set={"ask.reading.model.path_characters": 0})
         assert not found.asked and not server.calls
-    assert "pages is not here: it needs a model that sees" in evaluation_markdown(sum_up(plan, found, **RUN))
+    assert "pages is not here: it shows pages as pictures alone, and " in evaluation_markdown(sum_up(plan, found, **RUN))
