@@ -136,10 +136,12 @@ def read_also(
 ) -> MapSearch:
     """Return the search with the text of the first pages and the figures and tables of the others read, too, each as a group.
 
-    Where one has the text of pages and the other their pictures, each has all that stands there.
+    Where one has the text of pages and the other their pictures, each has all that stands on all of them (eq. 10).
     """
     visual, numbers = is_visual(graph), {key: number for number, key in enumerate(search.pages.keys)}
     whole = context.settings.map.pictures == "pages" and context.reader.sees
+    if whole:
+        by_text = by_figures = tuple(dict.fromkeys((*by_text, *by_figures)))
 
     def nodes_of(keys: Sequence[PageKey], kept: BoolArray) -> list[int]:
         ordered = search.pages.in_reading_order([numbers[key] for key in keys], graph, context)

@@ -298,9 +298,11 @@ def test_a_model_that_sees_reads_whole_pages_drawn_from_their_file(tmp_path, hom
 def test_a_map_of_the_papers_has_all_pages_read_as_text_and_as_pictures_and_says_to_each_what_the_other_has(
     tmp_path, home, monkeypatch, sees
 ):
-    """DMAP's prompts A.3 and A.4; a model that does not see reads as by default."""
+    """DMAP's equation 10, and its prompts A.3 and A.4: one page is found by its words, one by its figure, and each is read in both
+    ways; a model that does not see reads as by default.
+    """
     model, long = Reader(FACTS, instead=ALL_FORMS), "The blade is long, as its sheet says. " * 20
-    dmap = method_of("dmap").ask.map.model_dump() | {"rounds": 0}
+    dmap = method_of("dmap").ask.map.model_dump() | {"rounds": 0, "k": 1, "paths": ("text", "visual")}
     with (
         at_context(squares_corpus(tmp_path, monkeypatch, long)) as context,
         read_by(context, model, settings=model_settings(map=dmap), sees=sees) as (place, server),
