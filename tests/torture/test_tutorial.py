@@ -12,6 +12,7 @@ import pytest
 
 from deployments.docs import build
 from tests.kept_worlds import give_prefect_data
+from tests.listening import free_port
 from tests.program import started
 from tests.waiting import wait_until
 
@@ -68,7 +69,7 @@ def test_the_commands_of_the_readme_print_what_it_shows(whole_world, tmp_path):
     *steps, (serve, printed) = steps_of(ROOT / "README.md")
     for commands, shown in steps:
         run(commands, shown, ROOT, home)
-    environment = environment_for(home) | {"FLOWREADER_ASK_ADDRESS": "127.0.0.1:0"}
+    environment = environment_for(home) | {"FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
     with started(["bash", "-c", f"exec {serve}"], env=environment, stdout=subprocess.PIPE, text=True) as service:
         assert bare(service.stdout.readline()) == bare(printed)
         service.terminate()
