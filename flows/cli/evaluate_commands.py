@@ -212,7 +212,6 @@ def _arms(evaluation: Evaluation) -> list[str]:
 class AskingMeter:
     def __init__(self, questions: int) -> None:
         self._questions, self._asked, self._read, self._calls, self._now = questions, 0, 0, 0, "starting"
-        self._began = time.monotonic()
         self._lock = threading.Lock()
 
     def hear(self, progress: Progress) -> None:
@@ -233,8 +232,7 @@ class AskingMeter:
     def describe(self) -> str:
         if stop_requested():
             return "stopping; a second Ctrl-C ends it at once"
-        took = format_seconds(time.monotonic() - self._began)
-        calls = f", {counted(self._calls, 'call')} in {took}" if self._calls else ""
+        calls = f", {counted(self._calls, 'call')}" if self._calls else ""
         return f"{self._asked} of {self._questions} questions asked{calls}; {self._now}"
 
 
@@ -246,7 +244,13 @@ def show_progress(questions: int, *, console: Console, quiet: bool) -> Iterator[
         if quiet:
             yield
         elif console.is_terminal:
-            with console.status("starting", spinner="dots") as line, every(0.2, lambda: line.update(meter.describe())):
+            began = time.monotonic()
+
+            def describe() -> str:
+                """Add the time, which says that it goes on before the first call ends; on a pipe it would be news each time."""
+                return f"{meter.describe()} ({format_seconds(time.monotonic() - began)})"
+
+            with console.status("starting", spinner="dots") as line, every(0.2, lambda: line.update(describe())):
                 yield
         else:
             with print_news(meter.describe, console):

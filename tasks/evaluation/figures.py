@@ -154,7 +154,8 @@ def sum_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str,
     if what == "ablations":
         scored = with_differences(scored)
     if table := plan.request.published:
-        notes = (*_what_a_table_lacks(plan, table, models), *notes, *table.remarks(plan.benchmark.name))
+        lacking = _what_a_table_lacks(plan, table, models) if results.asked else ()
+        notes = (*lacking, *notes, *table.remarks(plan.benchmark.name))
     if plan.fitted_on:
         models = {**models, **weights_named(plan.fitted_on.benchmark.name, plan.fitted_on.benchmark.hash)}
     return Evaluation(

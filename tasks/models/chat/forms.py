@@ -74,7 +74,8 @@ def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
 def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
     match schema.get("type"):
         case "string":
-            most = int(_bound(schema, "maxLength", place))
+            # A pattern is of an id.
+            most = SHORT_CHARACTERS if "pattern" in schema else int(_bound(schema, "maxLength", place))
             return (most if most <= SHORT_CHARACTERS else math.ceil(most / 2)) + len('""')
         case "integer":
             return max(len(str(_bound(schema, key, place))) for key in ("minimum", "maximum"))

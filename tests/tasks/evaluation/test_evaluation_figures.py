@@ -181,6 +181,7 @@ def test_a_papers_table_is_kept_by_its_name_and_shows_each_figure_beside_the_pri
     elsewhere = replace(evaluation, benchmark="mine")
     assert tables_of(elsewhere)[0].cells.rows()[0] == ("R = 0", "0.0 (-)* / -")
     assert "prints no figures on 'mine'" in str(find_table("g2-3").remarks("mine"))
+    assert "no chat model reads" not in str(summed(read, Results()).notes), "no row was asked, and none by rules"
     assert "no chat model reads" in evaluation.notes[0] and "no question that was asked" not in str(evaluation.notes)
 
 

@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field, create_model
+from pydantic import BaseModel, Field, create_model
 
 from tasks.models.chat.forms import Form, characters, items, largest_reply
+from tasks.readers import forms
 
 LETTERS = st.characters(codec="ascii", exclude_categories=("Cc",), exclude_characters='"\\')
 
@@ -77,3 +78,12 @@ def test_the_bounds_stand_in_the_schema_and_a_longer_value_is_read_whole() -> No
 def test_a_form_without_a_bound_is_refused_by_name(kind: Any, complaint: str) -> None:
     with pytest.raises(TypeError, match=complaint):
         largest_reply(create_model("Open", __base__=Form, field=(kind, ...)))
+
+
+def test_no_string_has_a_length_beside_a_pattern_which_the_grammar_of_vllm_refuses() -> None:
+    kinds = [kind for kind in vars(forms).values() if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    parts: list[dict[str, Any]] = []
+    json.loads(json.dumps([kind.model_json_schema() for kind in kinds]), object_hook=parts.append)
+    strings = [part for part in parts if "pattern" in part]
+    assert strings and not any("maxLength" in part or "minLength" in part for part in strings)
+    assert largest_reply(forms.ShortPlaces) >= len(json.dumps(["d9s12345"] * 4))
